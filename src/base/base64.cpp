@@ -28,8 +28,8 @@ std::string base64_encode(std::string_view bytes) {
 std::string base64url_encode(std::string_view bytes) {
   std::string text = base64_encode(bytes);
   text.resize(std::min(text.find('='), text.size()));
-  std::replace(text.begin(), text.end(), '+', '-');
-  std::replace(text.begin(), text.end(), '/', '_');
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
   return text;
 }
 
@@ -42,8 +42,8 @@ std::optional<std::string> base64_decode(std::string_view text) {
     return std::nullopt;
   }
   std::string padded{text};
-  std::replace(padded.begin(), padded.end(), '-', '+');
-  std::replace(padded.begin(), padded.end(), '_', '/');
+  std::ranges::replace(padded, '-', '+');
+  std::ranges::replace(padded, '_', '/');
   padded.resize((text.size() + 3) / 4 * 4, '=');
   std::string bytes(padded.size() / 4 * 3, '\0');
   EVP_DecodeBlock(octets(bytes), octets(padded), static_cast<int>(padded.size()));

@@ -1,5 +1,7 @@
 #include "base/error.hpp"
 
+#include "base/contains.hpp"
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -32,17 +34,22 @@ int exit_status(ErrorKind kind) {
   return 1;
 }
 
+Problem Problem::warning(Problem problem) {
+  problem.severity = Severity::warning;
+  return problem;
+}
+
 std::string_view to_string(Problem::Severity severity) {
   static constexpr std::array names{"error", "warning", "unknown", "ok"};
   return names.at(static_cast<std::size_t>(severity));
 }
 
 void append(Problems& all, Problems more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
+  std::ranges::move(more, std::back_inserter(all));
 }
 
 bool has_errors(const Problems& problems) {
-  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) {
+  return std::ranges::any_of(problems, [](const Problem& problem) {
     return problem.severity == Problem::Severity::error;
   });
 }
@@ -59,7 +66,7 @@ Error::Error(ErrorKind kind, Problems problems) : kind_{kind}, problems_{std::mo
       message_ += " (" + *problem.origin + ")";
     }
     for (const auto& hint : problem.hints) {
-      if (std::find(hints_.begin(), hints_.end(), hint) == hints_.end()) {
+      if (!contains(hints_, hint)) {
         hints_.push_back(hint);
       }
     }
@@ -103,8 +110,8 @@ void Error::wrap(std::string what) {
 
 void throw_if_errors(const Problems& problems, ErrorKind kind) {
   Problems errors;
-  std::copy_if(problems.begin(), problems.end(), std::back_inserter(errors),
-               [](const Problem& p) { return p.severity == Problem::Severity::error; });
+  std::ranges::copy_if(problems, std::back_inserter(errors),
+                       [](const Problem& p) { return p.severity == Problem::Severity::error; });
   if (!errors.empty()) {
     throw Error(kind, std::move(errors));
   }

@@ -39,6 +39,9 @@ struct Problem {
   std::optional<std::string> reason{};
   std::optional<std::string> check{};  ///< short name of the check; absent for a rule
 
+  /// Returns `problem` as a warning.
+  static Problem warning(Problem problem);
+
   /// Returns the message, followed by the reason.
   std::string text() const { return reason ? message + ": " + *reason : message; }
 };

@@ -20,8 +20,7 @@ unsigned code_point(std::string_view character) {
 }  // namespace
 
 std::string escape_misleading(std::string_view text, std::string_view prefix) {
-  if (std::all_of(text.begin(), text.end(),
-                  [](char c) { return static_cast<signed char>(c) >= 0; })) {
+  if (std::ranges::all_of(text, [](char c) { return static_cast<signed char>(c) >= 0; })) {
     return std::string{text};
   }
   std::string result;

@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include "base/contains.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +62,7 @@ std::string to_upper(std::string_view text) {
 }
 
 bool is_alphanumeric(std::string_view text, std::string_view signs) {
-  return std::all_of(text.begin(), text.end(), [&](char c) {
+  return std::ranges::all_of(text, [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            signs.find(c) != std::string_view::npos;
   });
@@ -192,8 +194,7 @@ bool misleads(std::string_view character) {
       "\u061C", "\u180E", "\u200B", "\u200E", "\u200F", "\u2028", "\u2029", "\u202A", "\u202B",
       "\u202C", "\u202D", "\u202E", "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\uFEFF"};
   // NOLINTEND(misc-misleading-bidirectional)
-  return character.size() > 1 && character.size() < 4 &&
-         std::find(characters.begin(), characters.end(), character) != characters.end();
+  return character.size() > 1 && character.size() < 4 && contains(characters, character);
 }
 
 std::string escaped(std::string_view bytes) {

@@ -121,7 +121,7 @@ bool Url::is_loopback() const {
   if (octets.size() != 4 || octets[0] != "127") {
     return false;
   }
-  return std::all_of(octets.begin(), octets.end(), [](const std::string& octet) {
+  return std::ranges::all_of(octets, [](const std::string& octet) {
     return !octet.empty() && octet.size() <= 3 &&
            octet.find_first_not_of("0123456789") == std::string::npos;
   });

@@ -1,5 +1,6 @@
 #include "cli/all_flags.hpp"
 
+#include "base/contains.hpp"
 #include "cli/command.hpp"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ std::vector<FlagHelp> flags_of_command(std::string_view name) {
 std::optional<std::string> command_with(std::string_view flag) {
   for (const auto& entry : commands()) {
     const auto flags = flags_of_command(entry.name);
-    const bool has_it = std::any_of(flags.begin(), flags.end(),
-                                    [&](const FlagHelp& one) { return one.long_name == flag; });
+    const bool has_it =
+        std::ranges::any_of(flags, [&](const FlagHelp& one) { return one.long_name == flag; });
     if (has_it) {
       return std::string{entry.name};
     }
@@ -44,9 +45,8 @@ std::vector<FlagHelp> flags_of_all_commands() {
   std::vector<FlagHelp> all;
   for (const auto& entry : commands()) {
     for (auto& flag : flags_of_command(entry.name)) {
-      const bool is_new = std::none_of(all.begin(), all.end(), [&](const FlagHelp& other) {
-        return other.long_name == flag.long_name;
-      });
+      const bool is_new = std::ranges::none_of(
+          all, [&](const FlagHelp& other) { return other.long_name == flag.long_name; });
       if (is_new) {
         all.push_back(std::move(flag));
       }
@@ -65,7 +65,7 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--all"},        std::string_view{"--old"},
       std::string_view{"--html"},       std::string_view{"--list"},
       std::string_view{"--remove"}};
-  return std::find(typed_only.begin(), typed_only.end(), flag) == typed_only.end();
+  return !contains(typed_only, flag);
 }
 
 }  // namespace autopack::cli

@@ -110,9 +110,9 @@ int fail(const Error& error, const Reading& reading, Console& console) {
 
 bool asks_servers(const std::vector<std::string>& typed) {
   const auto is_flag = [](const std::string& word) { return word.starts_with('-'); };
-  const auto command = std::find_if_not(typed.begin(), typed.end(), is_flag);
+  const auto command = std::ranges::find_if_not(typed, is_flag);
   const auto& all = commands();
-  return command != typed.end() && std::any_of(all.begin(), all.end(), [&](const auto& entry) {
+  return command != typed.end() && std::ranges::any_of(all, [&](const auto& entry) {
            return entry.name == *command && entry.asks_servers;
          });
 }

@@ -1,5 +1,6 @@
 #include "cli/arguments.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -28,7 +29,7 @@ void expand_into(std::vector<std::string>& result,
       result.push_back(token);
       continue;
     }
-    if (std::find(inside.begin(), inside.end(), file) != inside.end()) {
+    if (contains(inside, file)) {
       throw Error(ErrorKind::usage,
                   fmt::format("the flags file `{}` names itself", printable(file)));
     }

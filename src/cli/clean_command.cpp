@@ -107,9 +107,8 @@ private:
       session.services.docker().info();
       return true;
     } catch (const Error& error) {
-      session.console.warn({.severity = Problem::Severity::warning,
-                            .message = "no engine answers, so its images stay",
-                            .hints = error.hints()});
+      session.console.warn(Problem::warning(
+          {.message = "no engine answers, so its images stay", .hints = error.hints()}));
       return false;
     }
   }
@@ -120,11 +119,10 @@ private:
       inventory::remove(session.services, leftover);
       return true;
     } catch (const Error& error) {
-      session.console.warn(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format(
+      session.console.warn(Problem::warning(
+          {.message = fmt::format(
                "{} stays: {}", text_of(leftover),
-               printable(error.causes().empty() ? error.message() : error.causes().back()))});
+               printable(error.causes().empty() ? error.message() : error.causes().back()))}));
       return false;
     }
   }

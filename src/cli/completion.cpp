@@ -1,5 +1,6 @@
 #include "cli/completion.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
 #include "cli/command.hpp"
@@ -108,9 +109,8 @@ Words complete_value(const FlagHelp& flag, const std::string& typed) {
 }
 
 const FlagHelp* find_flag(const std::vector<FlagHelp>& flags, const std::string& name) {
-  const auto found = std::find_if(flags.begin(), flags.end(), [&](const FlagHelp& flag) {
-    return std::find(flag.spelled.begin(), flag.spelled.end(), name) != flag.spelled.end();
-  });
+  const auto found = std::ranges::find_if(
+      flags, [&](const FlagHelp& flag) { return contains(flag.spelled, name); });
   return found == flags.end() ? nullptr : &*found;
 }
 
@@ -166,8 +166,8 @@ const CommandEntry* command_in(const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (!words[i].starts_with('-')) {
       const auto all = commands();
-      const auto found = std::find_if(all.begin(), all.end(),
-                                      [&](const auto& entry) { return entry.name == words[i]; });
+      const auto found =
+          std::ranges::find_if(all, [&](const auto& entry) { return entry.name == words[i]; });
       return found == all.end() ? nullptr : &*found;
     }
     const auto* flag = find_flag(global, words[i]);

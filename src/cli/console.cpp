@@ -205,7 +205,7 @@ std::optional<std::string> Console::ask(std::string_view question) {
 
 std::string Console::in_locale(std::string text) const {
   const auto is_wide = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-  if (options_.charset == Charset::utf8 || std::none_of(text.begin(), text.end(), is_wide)) {
+  if (options_.charset == Charset::utf8 || std::ranges::none_of(text, is_wide)) {
     return text;
   }
   std::string narrow;

@@ -150,7 +150,7 @@ void read_gpus(std::string text, ContainerSpec& container, Problems& problems) {
   const bool devices = text.starts_with(by_device);
   container.gpu_ids = split(devices ? text.substr(by_device.size()) : text, ',');
   const auto all_are = [&](bool (*fits)(const std::string&)) {
-    return std::all_of(container.gpu_ids.begin(), container.gpu_ids.end(), fits);
+    return std::ranges::all_of(container.gpu_ids, fits);
   };
   if (!(devices && all_are(is_gpu_name)) && !all_are(is_cdi_name)) {
     problems.push_back(value_problem("--gpus", typed, "names no GPUs",

@@ -75,7 +75,7 @@ private:
   static bool names_job(const FlagSet& flags) {
     const auto& keys = job::described_pool_keys();
     return flags.origin("--worker-pool-spec") || flags.origin("--config") ||
-           std::any_of(keys.begin(), keys.end(), [&](const job::PoolKey& key) {
+           std::ranges::any_of(keys, [&](const job::PoolKey& key) {
              return flags.origin("--" + std::string{key.name}).has_value();
            });
   }

@@ -82,8 +82,8 @@ void tell_node(const Node& node, std::size_t depth, std::size_t room, std::strin
   for (const auto& child : node.children) {
     children.push_back(&child);
   }
-  std::stable_sort(children.begin(), children.end(),
-                   [](const auto* a, const auto* b) { return a->second.size > b->second.size; });
+  std::ranges::stable_sort(
+      children, [](const auto* a, const auto* b) { return a->second.size > b->second.size; });
   const std::size_t shown =
       children.size() > room ? std::max<std::size_t>(room, 2) - 1 : children.size();
   for (std::size_t i = 0; i < shown; ++i) {

@@ -32,8 +32,8 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 
 bool is_command(const std::string& remedy) {
   static constexpr std::array programs{"gcloud ", "docker ", "sudo ", "export ", "echo ", "git "};
-  return std::any_of(programs.begin(), programs.end(),
-                     [&](const char* program) { return remedy.starts_with(program); });
+  return std::ranges::any_of(programs,
+                             [&](const char* program) { return remedy.starts_with(program); });
 }
 
 std::string painted(Severity severity, const std::string& word, const Paint& paint) {
@@ -89,7 +89,7 @@ std::string finding_text(const Problem& finding, const Paint& paint, Charset cha
 Problems gathered(const Problems& findings) {
   Problems result;
   for (const auto& finding : findings) {
-    const auto same = std::find_if(result.begin(), result.end(), [&](const Problem& other) {
+    const auto same = std::ranges::find_if(result, [&](const Problem& other) {
       return finding.severity == Severity::unknown && other.severity == Severity::unknown &&
              other.reason == finding.reason;
     });
@@ -103,9 +103,8 @@ Problems gathered(const Problems& findings) {
 }
 
 std::size_t count(const Problems& findings, Severity severity) {
-  return static_cast<std::size_t>(
-      std::count_if(findings.begin(), findings.end(),
-                    [&](const Problem& finding) { return finding.severity == severity; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      findings, [&](const Problem& finding) { return finding.severity == severity; }));
 }
 
 std::string counted(std::size_t number, const char* thing) {

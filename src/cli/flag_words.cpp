@@ -1,5 +1,6 @@
 #include "cli/flag_words.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -56,7 +57,7 @@ std::vector<std::string> words_of(const std::string& label) {
 void check_word(const std::string& value,
                 const std::vector<std::string>& words,
                 const std::string& origin) {
-  if (std::find(words.begin(), words.end(), value) != words.end()) {
+  if (contains(words, value)) {
     return;
   }
   Error error{ErrorKind::usage, fmt::format("`{}` is not a value of {}", printable(value), origin)};

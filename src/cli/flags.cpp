@@ -1,5 +1,6 @@
 #include "cli/flags.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
@@ -134,8 +135,8 @@ void FlagSet::list(const std::string& names,
        .assign =
            [&into](const auto& values, const auto&) {
              into.clear();
-             std::transform(values.begin(), values.end(), std::back_inserter(into),
-                            [](const job::FlagValue& value) { return value.text(); });
+             std::ranges::transform(values, std::back_inserter(into),
+                                    [](const job::FlagValue& value) { return value.text(); });
            },
        .kind = FlagKind::list});
 }
@@ -238,8 +239,8 @@ std::size_t FlagSet::leading_flags(const std::vector<std::string>& tokens) {
 
 std::optional<FlagKind> FlagSet::kind_of(const std::string& name) const {
   const auto* option = app_->get_option_no_throw(name);
-  const auto found = std::find_if(flags_.begin(), flags_.end(),
-                                  [&](const Flag& flag) { return flag.option == option; });
+  const auto found =
+      std::ranges::find_if(flags_, [&](const Flag& flag) { return flag.option == option; });
   return option == nullptr || found == flags_.end() ? std::nullopt : std::optional{found->kind};
 }
 
@@ -289,8 +290,8 @@ void FlagSet::settle(const Flag& flag,
     given.push_back(
         {.flag = flag.name, .values = as_typed(values), .origin = job::Origin::variable(variable)});
   }
-  std::copy_if(settings.begin(), settings.end(), std::back_inserter(given),
-               [&](const FlagSetting& setting) { return setting.flag == flag.name; });
+  std::ranges::copy_if(settings, std::back_inserter(given),
+                       [&](const FlagSetting& setting) { return setting.flag == flag.name; });
   if (given.empty()) {
     return;
   }
@@ -329,9 +330,7 @@ void FlagSet::refuse_unknown(const std::string& token) const {
   for (const auto& flag : flags_) {
     names.insert(names.end(), flag.names.begin(), flag.names.end());
   }
-  const auto has = [&](std::string_view flag) {
-    return std::find(names.begin(), names.end(), flag) != names.end();
-  };
+  const auto has = [&](std::string_view flag) { return contains(names, flag); };
   const auto instead = command_ == "run" ? instead_of_dockers(name) : std::nullopt;
   auto near = known_elsewhere(name);
   if (!near || !has(*near)) {

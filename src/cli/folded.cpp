@@ -106,8 +106,8 @@ std::string with_short_digests(std::string_view text) {
        at = text.find(digest_start)) {
     const std::size_t begin = at + digest_start.size();
     const auto digits = text.substr(begin, digest_digits);
-    const bool is_whole = digits.size() == digest_digits &&
-                          std::all_of(digits.begin(), digits.end(), is_digit_of_digest);
+    const bool is_whole =
+        digits.size() == digest_digits && std::ranges::all_of(digits, is_digit_of_digest);
     result += text.substr(0, begin);
     if (is_whole) {
       result += std::string{digits.substr(0, shown_digits)} + "...";

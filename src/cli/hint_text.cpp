@@ -73,8 +73,8 @@ std::string hint_text(std::string_view hint, Charset charset) {
 
 std::vector<std::string> hint_texts(const std::vector<std::string>& hints) {
   std::vector<std::string> texts;
-  std::transform(hints.begin(), hints.end(), std::back_inserter(texts),
-                 [](const auto& hint) { return hint_text(hint, Charset::utf8); });
+  std::ranges::transform(hints, std::back_inserter(texts),
+                         [](const auto& hint) { return hint_text(hint, Charset::utf8); });
   return texts;
 }
 

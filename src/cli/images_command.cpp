@@ -85,9 +85,7 @@ private:
     try {
       return question();
     } catch (const Error& error) {
-      session.console.warn({.severity = Problem::Severity::warning,
-                            .message = error.message(),
-                            .hints = error.hints()});
+      session.console.warn(Problem::warning({.message = error.message(), .hints = error.hints()}));
       return std::nullopt;
     }
   }

@@ -21,7 +21,7 @@ constexpr std::size_t most_listed{1000};
 constexpr std::size_t most_jobs_told{10};
 
 bool is_number(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// Checks that a flag of the command line does not contradict the name; settings of the environment
@@ -100,7 +100,7 @@ std::vector<nlohmann::json> list_named(const google::Jobs& jobs,
           return found.size() < most_listed;
         });
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& one, const auto& other) {
+  std::ranges::stable_sort(found, [](const auto& one, const auto& other) {
     return text_at(one, "createTime") > text_at(other, "createTime");
   });
   return found;

@@ -52,8 +52,8 @@ std::vector<std::string> without_secrets(const std::vector<std::string>& words) 
 
 std::vector<std::string> names_of(const std::vector<job::Variable>& variables) {
   std::vector<std::string> names;
-  std::transform(variables.begin(), variables.end(), std::back_inserter(names),
-                 [](const auto& variable) { return variable.name.value_or(""); });
+  std::ranges::transform(variables, std::back_inserter(names),
+                         [](const auto& variable) { return variable.name.value_or(""); });
   return names;
 }
 

@@ -76,7 +76,7 @@ std::string job_table(const std::vector<json>& jobs) {
     return {};
   }
   std::vector<std::vector<std::string>> rows{{"ID", "KIND", "STATE", "CREATED", "NAME"}};
-  std::transform(jobs.begin(), jobs.end(), std::back_inserter(rows), row);
+  std::ranges::transform(jobs, std::back_inserter(rows), row);
   return text_table(rows);
 }
 

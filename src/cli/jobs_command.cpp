@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/browser.hpp"
@@ -143,7 +144,7 @@ private:
         "queued", "pending", "running",  "succeeded",          "failed", "cancelling", "cancelled",
         "paused", "expired", "updating", "partially_succeeded"};
     const auto state = to_lower(state_);
-    if (state.empty() || std::find(states.begin(), states.end(), state) != states.end()) {
+    if (state.empty() || contains(states, state)) {
       return;
     }
     Error error(ErrorKind::usage, fmt::format("`{}` of `--state` is no state", printable(state_)));
@@ -171,7 +172,7 @@ private:
                      return limit == 0 || ++count < limit;
                    });
     }
-    std::stable_sort(jobs.begin(), jobs.end(), [](const json& a, const json& b) {
+    std::ranges::stable_sort(jobs, [](const json& a, const json& b) {
       return text_at(a, "createTime") > text_at(b, "createTime");
     });
     if (limit != 0 && jobs.size() > limit) {
@@ -228,9 +229,9 @@ private:
     tell_result(session, job, job_details(job));
     const auto failure = submit::failure_of(job);
     if (failure && submit::state_of(job).ended && !failure->causes().empty()) {
-      session.console.warn({.severity = Problem::Severity::warning,
-                            .message = failure->message() + ": " + failure->causes().back(),
-                            .hints = {failure->hints().front()}});
+      session.console.warn(
+          Problem::warning({.message = failure->message() + ": " + failure->causes().back(),
+                            .hints = {failure->hints().front()}}));
     }
     return 0;
   }

@@ -58,8 +58,8 @@ std::vector<Section> sections() {
   std::vector<Section> all;
   for (const auto& entry : commands()) {
     for (auto& flag : flags_of_command(entry.name)) {
-      auto section = std::find_if(all.begin(), all.end(),
-                                  [&](const Section& one) { return one.title == flag.section; });
+      auto section =
+          std::ranges::find_if(all, [&](const Section& one) { return one.title == flag.section; });
       if (section == all.end()) {
         section = all.insert(all.end(), Section{.title = flag.section});
       }
@@ -67,9 +67,8 @@ std::vector<Section> sections() {
       if (section->commands.empty() || section->commands.back() != name) {
         section->commands.push_back(name);
       }
-      const bool is_new =
-          std::none_of(section->flags.begin(), section->flags.end(),
-                       [&](const FlagHelp& other) { return other.long_name == flag.long_name; });
+      const bool is_new = std::ranges::none_of(
+          section->flags, [&](const FlagHelp& other) { return other.long_name == flag.long_name; });
       if (is_new) {
         section->flags.push_back(std::move(flag));
       }

@@ -11,10 +11,10 @@ namespace autopack::cli {
 namespace {
 
 Problem only_on_disk(const std::string& file, const std::string& source) {
-  return {.severity = Problem::Severity::warning,
-          .message = fmt::format("`{}` is read from the disk: it is not in `--source={}`",
-                                 printable(file), printable(source)),
-          .hints = {fmt::format("git add {}", shell_quote(file))}};
+  return Problem::warning(
+      {.message = fmt::format("`{}` is read from the disk: it is not in `--source={}`",
+                              printable(file), printable(source)),
+       .hints = {fmt::format("git add {}", shell_quote(file))}});
 }
 
 }  // namespace
@@ -61,11 +61,10 @@ void warn_if_other(const NamedFile& file,
   } else if (of_git.text && *of_git.text != file.text) {
     const std::string revision =
         source == source::index_source ? std::string{} : shell_quote(source) + " ";
-    warnings.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("`{}` is read from the disk: `--source={}` has another text of it",
+    warnings.push_back(Problem::warning(
+        {.message = fmt::format("`{}` is read from the disk: `--source={}` has another text of it",
                                 printable(file.name), printable(source)),
-         .hints = {fmt::format("git diff {}-- {}", revision, shell_quote(file.name))}});
+         .hints = {fmt::format("git diff {}-- {}", revision, shell_quote(file.name))}}));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "cli/output_format.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -51,9 +52,9 @@ std::string value_text(const nlohmann::json& result, const std::string& key) {
 
 bool has_key(const nlohmann::json& result, const std::string& key) {
   const auto first = key.substr(0, key.find('.'));
-  return std::find(fields_to_come.begin(), fields_to_come.end(), first) != fields_to_come.end() ||
-         std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const char* prefix) { return look_up(result, prefix + key) != nullptr; });
+  return contains(fields_to_come, first) || std::ranges::any_of(prefixes, [&](const char* prefix) {
+           return look_up(result, prefix + key) != nullptr;
+         });
 }
 
 /// Returns the keys of `result`, and those of its job and image.

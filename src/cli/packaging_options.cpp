@@ -1,5 +1,6 @@
 #include "cli/packaging_options.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -269,7 +270,7 @@ std::vector<std::string> platforms_of(const FlagSet& flags, const BuildOptions& 
   std::vector<std::string> platforms;
   for (const auto& value : given.front().values) {
     for (auto& platform : split(value.text(), ',')) {
-      if (std::find(platforms.begin(), platforms.end(), platform) == platforms.end()) {
+      if (!contains(platforms, platform)) {
         platforms.push_back(std::move(platform));
       }
     }

@@ -1,5 +1,6 @@
 #include "cli/platform_name.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ std::optional<Problem> platform_problem(const std::string& platform, const std::
     return problem(fmt::format("platform `{}`: autopack makes images for Linux only", shown),
                    usual_hint);
   }
-  if (std::find(architectures.begin(), architectures.end(), parts[1]) == architectures.end()) {
+  if (!contains(architectures, parts[1])) {
     return problem(fmt::format("platform `{}` names no processor that images are made for", shown),
                    architecture_hint(parts[1], fmt::format("the processors are `{}`",
                                                            join(architectures, "`, `"))));

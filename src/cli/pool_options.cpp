@@ -1,5 +1,6 @@
 #include "cli/pool_options.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -46,9 +47,8 @@ PoolFlags own_flags(const FlagSet& typed,
   PoolFlags pool;
   for (const auto& key : job::described_pool_keys()) {
     const auto& places = typed.given(flag_of(key));
-    const auto place = std::find_if(places.begin(), places.end(), [&](const FlagSetting& one) {
-      return std::find(kinds.begin(), kinds.end(), one.origin.kind) != kinds.end();
-    });
+    const auto place = std::ranges::find_if(
+        places, [&](const FlagSetting& one) { return contains(kinds, one.origin.kind); });
     if (place != places.end()) {
       job::set_key(pool, key, place->values, place->origin, problems);
     }
@@ -77,8 +77,8 @@ PoolFlags without_replaced(PoolFlags pool, const PoolFlags& flags) {
 
 /// For a file without pools, makes one of its keys, each with its own line.
 void tell_lines(PoolFlags& pool, const PoolFlags& of_files) {
-  const bool is_made = std::any_of(of_files.origins.begin(), of_files.origins.end(),
-                                   [&](const auto& one) { return one.second == pool.origin; });
+  const bool is_made = std::ranges::any_of(
+      of_files.origins, [&](const auto& one) { return one.second == pool.origin; });
   if (is_made) {
     pool.origins.insert(of_files.origins.begin(), of_files.origins.end());
   }

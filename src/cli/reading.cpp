@@ -1,5 +1,6 @@
 #include "cli/reading.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "cli/arguments.hpp"
 #include "cli/named_files.hpp"
@@ -49,7 +50,7 @@ std::optional<std::string> switch_before(const std::string& word,
                                          const Reading& reading,
                                          const Arguments& arguments) {
   const auto& tokens = arguments.tokens;
-  const auto at = std::find(tokens.begin(), tokens.end(), word);
+  const auto at = std::ranges::find(tokens, word);
   if (at == tokens.begin() || at == tokens.end() || !reading.flags->is_switch(*std::prev(at))) {
     return std::nullopt;
   }
@@ -61,8 +62,7 @@ void check_positional(const Reading& reading,
                       const Arguments& arguments) {
   const auto& first = reading.entry->first_argument;
   const auto words = first ? split(*first, '|') : std::vector<std::string>{};
-  const bool is_word = words.empty() || positional.empty() ||
-                       std::find(words.begin(), words.end(), positional.front()) != words.end();
+  const bool is_word = words.empty() || positional.empty() || contains(words, positional.front());
   if (!is_word) {
     Error error{ErrorKind::usage, fmt::format("`autopack {}` has no `{}`", reading.entry->name,
                                               printable(positional.front()))};

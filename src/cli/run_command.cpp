@@ -125,10 +125,10 @@ private:
       return;
     }
     if (const auto place = pipeline::find_gpu_use(session.services, packaged_now)) {
-      session.console.warn({.severity = Problem::Severity::warning,
-                            .message = "this machine has GPUs, and the program gets none of them",
+      session.console.warn(
+          Problem::warning({.message = "this machine has GPUs, and the program gets none of them",
                             .hints = {"--gpus=all"},
-                            .reason = fmt::format("`{}` uses CUDA", printable(*place))});
+                            .reason = fmt::format("`{}` uses CUDA", printable(*place))}));
     }
   }
 

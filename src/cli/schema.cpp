@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
@@ -126,7 +127,7 @@ json schema_of(const FlagHelp& flag) {
     return {{"type", text_type()}};
   }
   auto values = json(flag.values);
-  if (std::find(flag.values.begin(), flag.values.end(), "true") != flag.values.end()) {
+  if (contains(flag.values, "true")) {
     values.push_back(true);
     values.push_back(false);
   }

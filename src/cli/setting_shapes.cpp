@@ -1,5 +1,6 @@
 #include "cli/setting_shapes.hpp"
 
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 
@@ -23,7 +24,7 @@ bool is_word(const json& value) {
 
 /// Matches `NAME: VALUE`, or null instead of a value.
 bool is_variables(const json& value) {
-  return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& inner) {
+  return value.is_object() && std::ranges::all_of(value, [](const json& inner) {
            return inner.is_null() || is_word(inner);
          });
 }
@@ -32,13 +33,13 @@ bool is_variables(const json& value) {
 bool is_pairs(const json& value) {
   const auto fits = [](const json& inner) {
     return inner.is_null() || is_word(inner) ||
-           (inner.is_array() && std::all_of(inner.begin(), inner.end(), is_word));
+           (inner.is_array() && std::ranges::all_of(inner, is_word));
   };
   const auto fits_key = [&](const auto& pair) {
     return fits(pair.value()) || (pair.key() == "build-env" && is_variables(pair.value()));
   };
   const auto pairs = value.items();
-  return value.is_object() && std::all_of(pairs.begin(), pairs.end(), fits_key);
+  return value.is_object() && std::ranges::all_of(pairs, fits_key);
 }
 
 bool is_element(const json& value) {
@@ -46,7 +47,7 @@ bool is_element(const json& value) {
 }
 
 bool is_list(const json& value) {
-  return value.is_array() && std::all_of(value.begin(), value.end(), is_element);
+  return value.is_array() && std::ranges::all_of(value, is_element);
 }
 
 /// Returns `words`, the expectation of a flag; nothing if its value `fits`.
@@ -69,8 +70,7 @@ std::optional<std::string_view> wanted(const json& value, const FlagHelp& flag) 
                     "text, a list, or pairs of a name and text");
     case FlagKind::text: break;
   }
-  const bool has_words =
-      std::find(flag.values.begin(), flag.values.end(), "true") != flag.values.end();
+  const bool has_words = contains(flag.values, "true");
   return unless(is_text(value) || (has_words && value.is_boolean()), "one text");
 }
 

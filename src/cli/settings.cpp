@@ -1,5 +1,6 @@
 #include "cli/settings.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
@@ -37,9 +38,8 @@ void check(const std::vector<ToolSetting>& settings, Problems& problems) {
   auto flags = flags_of_all_commands();
   std::erase_if(flags, [](const auto& flag) { return !may_stand_in_file(flag.long_name); });
   for (const auto& setting : settings) {
-    const auto found = std::find_if(flags.begin(), flags.end(), [&](const auto& flag) {
-      return flag.long_name == "--" + setting.key;
-    });
+    const auto found = std::ranges::find_if(
+        flags, [&](const auto& flag) { return flag.long_name == "--" + setting.key; });
     if (found != flags.end()) {
       if (auto fault = shape_fault(setting, *found)) {
         problems.push_back(std::move(*fault));
@@ -49,8 +49,8 @@ void check(const std::vector<ToolSetting>& settings, Problems& problems) {
     Problem problem{.message = fmt::format("there is no setting `{}`", printable(setting.key)),
                     .origin = fmt::format("{}:{}", printable(setting.file), setting.line)};
     std::vector<std::string> names;
-    std::transform(flags.begin(), flags.end(), std::back_inserter(names),
-                   [](const auto& flag) { return flag.long_name.substr(2); });
+    std::ranges::transform(flags, std::back_inserter(names),
+                           [](const auto& flag) { return flag.long_name.substr(2); });
     if (const auto near = nearest(replace_all(setting.key, "_", "-"), names)) {
       problem.hints.push_back(fmt::format("did you mean `{}`?", *near));
     }
@@ -130,8 +130,8 @@ std::vector<ToolSetting> settings_of_project(const std::optional<std::filesystem
 
 /// Returns the source in `settings`.
 std::optional<std::string> source_of(const std::vector<ToolSetting>& settings) {
-  const auto found = std::find_if(settings.begin(), settings.end(),
-                                  [](const auto& setting) { return setting.key == source_key; });
+  const auto found =
+      std::ranges::find_if(settings, [](const auto& setting) { return setting.key == source_key; });
   return found == settings.end() ? std::nullopt : non_empty(job::flag_values(*found).back().text());
 }
 
@@ -177,7 +177,7 @@ std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
   auto settings = settings_in_git(place, *source, environment, warnings);
   const auto names_source = [](const auto& setting) { return setting.key == source_key; };
   std::erase_if(settings, names_source);
-  std::copy_if(on_disk.begin(), on_disk.end(), std::back_inserter(settings), names_source);
+  std::ranges::copy_if(on_disk, std::back_inserter(settings), names_source);
   return settings;
 }
 
@@ -188,8 +188,7 @@ nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
     case FlagKind::toggle:
     case FlagKind::choice: {
       const auto value = values.back().text();
-      const bool is_word =
-          std::find(flag.values.begin(), flag.values.end(), value) != flag.values.end();
+      const bool is_word = contains(flag.values, value);
       return is_word ? nlohmann::json(value) : nlohmann::json(to_lower(value) != "false");
     }
     case FlagKind::list: break;
@@ -217,17 +216,16 @@ nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
 /// effect.
 void refuse_hidden_keys(const std::vector<std::pair<std::string, nlohmann::json>>& added,
                         const std::vector<ToolSetting>& there) {
-  const auto pools = std::find_if(there.begin(), there.end(), [](const auto& setting) {
-    return setting.key == "worker-pool-spec";
-  });
+  const auto pools = std::ranges::find_if(
+      there, [](const auto& setting) { return setting.key == "worker-pool-spec"; });
   if (pools == there.end()) {
     return;
   }
   const auto keys = job::pool_keys();
   for (const auto& [key, value] : added) {
-    const bool is_there = std::any_of(there.begin(), there.end(),
-                                      [&key = key](const auto& one) { return one.key == key; });
-    if (!is_there && std::find(keys.begin(), keys.end(), key) != keys.end()) {
+    const bool is_there =
+        std::ranges::any_of(there, [&key = key](const auto& one) { return one.key == key; });
+    if (!is_there && contains(keys, key)) {
       throw Error(ErrorKind::usage,
                   fmt::format("`--save` adds no `{}` beside `worker-pool-spec` in line {} of `{}`",
                               key, pools->line, settings_file_name))
@@ -241,8 +239,7 @@ void trust_saved(const std::string& text,
                  const Environment& environment) {
   auto settings = job::read_settings_file(text, settings_file_name);
   std::erase_if(settings, [&](const auto& setting) {
-    return std::none_of(added.begin(), added.end(),
-                        [&](const auto& one) { return one.first == setting.key; });
+    return std::ranges::none_of(added, [&](const auto& one) { return one.first == setting.key; });
   });
   const auto reaching = reaching_settings(settings, {}, environment);
   if (reaching.empty()) {
@@ -306,9 +303,8 @@ std::vector<std::string> save_settings(const FlagSet& flags, const Environment& 
   const auto there = job::read_settings_file(before, settings_file_name);
   std::vector<std::string> keys;
   for (const auto& [key, value] : added) {
-    const bool is_old = std::any_of(there.begin(), there.end(), [&name = key](const auto& setting) {
-      return setting.key == name;
-    });
+    const bool is_old = std::ranges::any_of(
+        there, [&name = key](const auto& setting) { return setting.key == name; });
     if (!is_old) {
       keys.push_back(key);
     }

@@ -169,8 +169,7 @@ std::vector<const Steps::Running*> Steps::in_order() const {
   for (const auto& [id, step] : running_) {
     steps.push_back(&step);
   }
-  std::sort(steps.begin(), steps.end(),
-            [](const Running* a, const Running* b) { return a->order < b->order; });
+  std::ranges::sort(steps, [](const Running* a, const Running* b) { return a->order < b->order; });
   return steps;
 }
 

@@ -165,9 +165,8 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
   if (infers || says_project) {
     add_project(pools, request);
   }
-  const auto packaged = std::find_if(pools.begin(), pools.end(), [](const job::PoolFlags& pool) {
-    return pool.local_package_path.has_value();
-  });
+  const auto packaged = std::ranges::find_if(
+      pools, [](const job::PoolFlags& pool) { return pool.local_package_path.has_value(); });
   if (job.with_hypertune && !job.resumed) {
     add_hypertune(pools, packaged, request.earlier);
   }

@@ -118,9 +118,8 @@ private:
       return;
     }
     request.may_push = false;
-    const bool in_daemon = std::any_of(outputs.begin(), outputs.end(), [](const auto& output) {
-      return output.kind == packaging::Output::Kind::docker;
-    });
+    const bool in_daemon = std::ranges::any_of(
+        outputs, [](const auto& output) { return output.kind == packaging::Output::Kind::docker; });
     if (submitter_ == "local" && !outputs.empty() && !in_daemon) {
       request.earlier.push_back(
           {.message = "a local job runs an image of the daemon or of a registry, and `--output` "

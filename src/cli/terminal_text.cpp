@@ -52,8 +52,8 @@ std::string TerminalText::take(std::string_view bytes) {
   std::string_view rest{waiting_};
   std::string shown;
   while (!rest.empty()) {
-    const auto plain = static_cast<std::size_t>(
-        std::find_if_not(rest.begin(), rest.end(), is_plain) - rest.begin());
+    const auto plain =
+        static_cast<std::size_t>(std::ranges::find_if_not(rest, is_plain) - rest.begin());
     shown += rest.substr(0, plain);
     rest.remove_prefix(plain);
     const auto length = rest.empty() ? 0 : next_length(rest);

@@ -44,9 +44,9 @@ public:
 
   int run(Session& session) override {
     const auto translation = job::translate(job(session), file());
-    session.console.warn({.severity = Problem::Severity::warning,
-                          .message = "AI Platform Training has ended; this job is for Vertex AI",
-                          .hints = {next_command(translation)}});
+    session.console.warn(
+        Problem::warning({.message = "AI Platform Training has ended; this job is for Vertex AI",
+                          .hints = {next_command(translation)}}));
     for (const auto& warning : translation.warnings) {
       session.console.warn(warning);
     }

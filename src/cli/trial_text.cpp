@@ -71,7 +71,7 @@ std::string trial_table(const json& job) {
   }
   std::vector<json> trials(found.begin(), found.end());
   const bool more_is_better = maximizes(job);
-  std::stable_sort(trials.begin(), trials.end(), [&](const json& a, const json& b) {
+  std::ranges::stable_sort(trials, [&](const json& a, const json& b) {
     const auto first = value_of(a);
     const auto second = value_of(b);
     if (!first || !second) {

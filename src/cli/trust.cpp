@@ -359,8 +359,8 @@ std::vector<ReachingSetting> reaching_settings(const std::vector<ToolSetting>& o
   if (!found.empty()) {
     const auto allowed = found_in(of_user, environment);
     std::erase_if(found, [&](const auto& one) {
-      return std::any_of(allowed.begin(), allowed.end(),
-                         [&](const auto& other) { return one.fingerprint == other.fingerprint; });
+      return std::ranges::any_of(
+          allowed, [&](const auto& other) { return one.fingerprint == other.fingerprint; });
     });
   }
   return found;
@@ -372,8 +372,8 @@ void refuse_untrusted(std::vector<ReachingSetting> settings,
   const auto counts = [&](const ReachingSetting& setting) {
     const auto& help = flags.help();
     return flags.given(setting.flag).empty() &&
-           std::any_of(help.begin(), help.end(),
-                       [&](const FlagHelp& flag) { return flag.long_name == setting.flag; });
+           std::ranges::any_of(
+               help, [&](const FlagHelp& flag) { return flag.long_name == setting.flag; });
   };
   std::erase_if(settings, [&](const auto& setting) { return !counts(setting); });
   if (settings.empty()) {

@@ -1,5 +1,6 @@
 #include "cli/unknown_variables.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
 
@@ -18,13 +19,13 @@ constexpr std::string_view prefix{"AUTOPACK_"};
 
 std::vector<std::string> variables_of_all(const std::vector<FlagHelp>& flags) {
   std::vector<std::string> names;
-  std::transform(flags.begin(), flags.end(), std::back_inserter(names),
-                 [](const FlagHelp& flag) { return variable_of(flag.long_name); });
+  std::ranges::transform(flags, std::back_inserter(names),
+                         [](const FlagHelp& flag) { return variable_of(flag.long_name); });
   return names;
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 }  // namespace
@@ -44,10 +45,10 @@ Problems unknown_variables(const FlagSet& flags, const Environment& environment)
       continue;
     }
     if (const auto near = nearest(name, others)) {
-      problems.push_back({.severity = Problem::Severity::warning,
-                          .message = fmt::format("no flag takes its value from the variable `{}`",
-                                                 printable(name)),
-                          .hints = {fmt::format("did you mean `{}`?", *near)}});
+      problems.push_back(
+          Problem::warning({.message = fmt::format("no flag takes its value from the variable `{}`",
+                                                   printable(name)),
+                            .hints = {fmt::format("did you mean `{}`?", *near)}}));
     }
   }
   return problems;

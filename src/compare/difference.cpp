@@ -30,8 +30,7 @@ std::vector<Change<Value>> changes(const std::map<std::string, Value>& before,
       all.push_back({.name = name, .after = value});
     }
   }
-  std::sort(all.begin(), all.end(),
-            [](const auto& one, const auto& other) { return one.name < other.name; });
+  std::ranges::sort(all, [](const auto& one, const auto& other) { return one.name < other.name; });
   return all;
 }
 
@@ -123,13 +122,12 @@ Difference difference(const Contents& before, const Contents& after) {
   if (are_images) {
     add_removed(after, before, found.files, true);
     add_removed(before, after, found.files, false);
-    std::sort(found.files.begin(), found.files.end(),
-              [](const auto& one, const auto& other) { return one.name < other.name; });
+    std::ranges::sort(found.files,
+                      [](const auto& one, const auto& other) { return one.name < other.name; });
     found.packages = changes(packages_of(before, after), packages_of(after, before));
     for (const auto& layer : after.layers) {
-      const bool is_shared =
-          std::any_of(before.layers.begin(), before.layers.end(),
-                      [&](const LayerFacts& other) { return other.digest == layer.digest; });
+      const bool is_shared = std::ranges::any_of(
+          before.layers, [&](const LayerFacts& other) { return other.digest == layer.digest; });
       found.shared_layers += is_shared ? 1 : 0;
       found.shared_size += is_shared ? layer.size : 0;
     }

@@ -89,13 +89,13 @@ void BuildProgress::finish() {
 }
 
 int BuildProgress::steps() const {
-  return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [](const auto& entry) {
+  return static_cast<int>(std::ranges::count_if(steps_, [](const auto& entry) {
     return is_instruction(entry.second.name) || is_classic_title(entry.second.name);
   }));
 }
 
 int BuildProgress::cached_steps() const {
-  return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [](const auto& entry) {
+  return static_cast<int>(std::ranges::count_if(steps_, [](const auto& entry) {
     return entry.second.state == State::cached &&
            (is_instruction(entry.second.name) || is_classic_title(entry.second.name));
   }));

@@ -78,11 +78,10 @@ json history_of(const json& steps, std::size_t layers) {
   // A layer may have no bytes: among such steps, those that work on files made one.
   for (auto& step : history) {
     const auto made_by = step["created_by"].get<std::string>();
-    const bool works_on_files =
-        image::is_run_step(made_by) ||
-        std::any_of(file_steps.begin(), file_steps.end(), [&](std::string_view instruction) {
-          return made_by.find(instruction) != std::string::npos;
-        });
+    const bool works_on_files = image::is_run_step(made_by) ||
+                                std::ranges::any_of(file_steps, [&](std::string_view instruction) {
+                                  return made_by.find(instruction) != std::string::npos;
+                                });
     if (with_layer < layers && step.contains("empty_layer") && works_on_files) {
       step.erase("empty_layer");
       ++with_layer;

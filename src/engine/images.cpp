@@ -56,8 +56,8 @@ LocalImage image_of(const json& document) {
   image.id = text_at(document, "Id");
   image.repository_digests = texts_at(document, "RepoDigests");
   // With a graph driver, one is the configuration's digest and the other a manifest's.
-  image.id_is_manifest = std::any_of(
-      image.repository_digests.begin(), image.repository_digests.end(),
+  image.id_is_manifest = std::ranges::any_of(
+      image.repository_digests,
       [&](const std::string& name) { return name.substr(name.find('@') + 1) == image.id; });
   image.platform = text_at(document, "Os") + "/" + text_at(document, "Architecture");
   if (const std::string variant = text_at(document, "Variant"); !variant.empty()) {
@@ -184,7 +184,7 @@ std::vector<std::int64_t> image_run_times(Api& api, const std::string& image) {
       times.push_back(created->get<std::int64_t>());
     }
   }
-  std::reverse(times.begin(), times.end());
+  std::ranges::reverse(times);
   return times;
 }
 

@@ -117,18 +117,16 @@ bool is_denied(std::string_view complaint) {
   constexpr std::array<std::string_view, 7> signs{
       "denied",          "unauthorized",     "no basic auth", "authentication required",
       "Unauthenticated", "401 Unauthorized", "403 Forbidden"};
-  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
-    return complaint.find(sign) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      signs, [&](std::string_view sign) { return complaint.find(sign) != std::string_view::npos; });
 }
 
 bool is_unreachable(std::string_view complaint) {
   constexpr std::array<std::string_view, 8> signs{
       "no such host",       "connection refused",     "i/o timeout",           "no route to host",
       "server misbehaving", "network is unreachable", "TLS handshake timeout", "deadline exceeded"};
-  return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
-    return complaint.find(sign) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      signs, [&](std::string_view sign) { return complaint.find(sign) != std::string_view::npos; });
 }
 
 Error transfer_error(const std::string& verb,

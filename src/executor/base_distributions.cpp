@@ -1,5 +1,6 @@
 #include "executor/base_distributions.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -141,9 +142,9 @@ bool belongs_to_gpu(std::string_view name) {
                                     "apex",
                                     "transformer-engine"};
   static constexpr std::array beginnings{"nvidia-", "jax-cuda", "cupy-cuda"};
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const char* beginning) { return name.starts_with(beginning); });
+  return contains(names, name) || std::ranges::any_of(beginnings, [&](const char* beginning) {
+           return name.starts_with(beginning);
+         });
 }
 
 std::vector<BaseDecision> decide_on_base(const image::BaseFacts& base,

@@ -1,5 +1,6 @@
 #include "executor/contents.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "executor/probe.hpp"
 #include "executor/programs.hpp"
@@ -21,8 +22,8 @@ std::vector<std::string> find_users(engine::ImageFiles& files,
   constexpr std::size_t most_bytes{1'000'000};
   const std::string file{"/etc/passwd"};
   std::vector<std::string> there;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(there),
-               [&](const auto& name) { return name.starts_with(mark); });
+  std::ranges::copy_if(names, std::back_inserter(there),
+                       [&](const auto& name) { return name.starts_with(mark); });
   if (there.empty() || !files.probe({file}).contains(file)) {
     return {};
   }
@@ -32,7 +33,7 @@ std::vector<std::string> find_users(engine::ImageFiles& files,
   }
   const auto lines = split(*text, '\n');
   std::erase_if(there, [&](const std::string& name) {
-    return std::none_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    return std::ranges::none_of(lines, [&](const std::string& line) {
       const auto fields = split(line, ':');
       return fields.size() > 2 && fields[2] == name.substr(mark.size());
     });
@@ -59,7 +60,7 @@ std::map<std::string, bool> look_for(Services& services,
   });
   std::map<std::string, bool> modules;
   for (const auto& module : unknown) {
-    modules[module] = std::find(there.begin(), there.end(), module) != there.end();
+    modules[module] = contains(there, module);
   }
   return modules;
 }
@@ -78,8 +79,8 @@ std::map<std::string, bool> known_contents(Services& services,
   const state::BaseModules cache{services.environment.cache_directory() / "bases" / "modules"};
   auto known = cache.of(*id);
   std::vector<std::string> unknown;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(unknown),
-               [&](const auto& name) { return !known.contains(name); });
+  std::ranges::copy_if(names, std::back_inserter(unknown),
+                       [&](const auto& name) { return !known.contains(name); });
   if (!unknown.empty() && look == LookInto::engine) {
     try {
       auto found = look_for(services, base, unknown);

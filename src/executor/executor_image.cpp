@@ -82,8 +82,7 @@ void tell_doubt(Services& services, const image::Reference& reference, const Err
   // An image with a short name may never have been in a registry; some engines do not know that.
   const bool was_there = reference.names_registry() || services.docker().info().tells_origin;
   if (was_there && engine::is_unreachable(reason)) {
-    services.reporter->warn(
-        {.severity = Problem::Severity::warning, .message = message, .reason = non_empty(reason)});
+    services.reporter->warn(Problem::warning({.message = message, .reason = non_empty(reason)}));
   } else {
     services.reporter->detail(fmt::format("{}: {}", message, reason));
   }
@@ -316,12 +315,11 @@ image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& 
     services.reporter->detail(error.what());
   }
   auto facts = assumed_facts(reference, platform);
-  services.reporter->warn(
-      {.severity = Problem::Severity::warning,
-       .message =
+  services.reporter->warn(Problem::warning(
+      {.message =
            fmt::format("the executor image `{}` is not known on this machine: `{}` with pip is "
                        "assumed in it, so the image's tag may become another",
-                       printable(text), *facts.python)});
+                       printable(text), *facts.python)}));
   return facts;
 }
 

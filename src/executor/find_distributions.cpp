@@ -1,5 +1,6 @@
 #include "executor/find_distributions.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "python/name.hpp"
 
@@ -22,8 +23,8 @@ std::string absolute(const std::string& directory, const std::string& path) {
 bool is_in(const python::Scheme& scheme, const std::string& path) {
   const auto directories = {&scheme.purelib, &scheme.platlib, &scheme.scripts, &scheme.headers,
                             &scheme.data};
-  return std::any_of(directories.begin(), directories.end(),
-                     [&](const auto* directory) { return path.starts_with(*directory + "/"); });
+  return std::ranges::any_of(
+      directories, [&](const auto* directory) { return path.starts_with(*directory + "/"); });
 }
 
 /// The distributions in one directory of sys.path.
@@ -143,7 +144,7 @@ private:
   }
 
   static std::vector<std::string> sorted(std::vector<std::string> paths) {
-    std::sort(paths.begin(), paths.end());
+    std::ranges::sort(paths);
     paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
     return paths;
   }
@@ -206,8 +207,7 @@ FoundDistributions find_distributions(ImageView& view,
   };
   for (const auto& path : search_path) {
     const auto named = look_into(path);
-    const bool counts =
-        std::find(site_directories.begin(), site_directories.end(), path) != site_directories.end();
+    const bool counts = contains(site_directories, path);
     for (const auto& other : counts ? named : std::vector<std::string>{}) {
       look_into(without_links(view, other));
     }

@@ -35,11 +35,9 @@ constexpr std::array architectures{
 };
 
 const Architecture* architecture_of(const std::string& platform) {
-  const auto found =
-      std::find_if(architectures.begin(), architectures.end(), [&](const auto& known) {
-        return platform == known.platform ||
-               platform.starts_with(std::string{known.platform} + "/");
-      });
+  const auto found = std::ranges::find_if(architectures, [&](const auto& known) {
+    return platform == known.platform || platform.starts_with(std::string{known.platform} + "/");
+  });
   return found == architectures.end() ? nullptr : &*found;
 }
 

@@ -45,8 +45,7 @@ Origin origin_of(Docker& docker, const image::Reference& reference, const LocalI
   // BuildKit also adds the repository of a name that it only built from, and hosts lose their port.
   const auto repositories = docker.repositories_with(reference.tagged());
   const bool is_elsewhere =
-      repositories &&
-      std::none_of(repositories->begin(), repositories->end(), [&](const std::string& repository) {
+      repositories && std::ranges::none_of(*repositories, [&](const std::string& repository) {
         return repository.ends_with("/" + reference.path);
       });
   return is_elsewhere ? Origin::engine : Origin::perhaps_registry;

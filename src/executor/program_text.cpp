@@ -47,9 +47,8 @@ public:
 
   std::optional<std::string> machine() const {
     const auto number = static_cast<unsigned>(at(18, 2));
-    const auto found = std::find_if(machines.begin(), machines.end(), [&](const Machine& machine) {
-      return machine.number == number;
-    });
+    const auto found = std::ranges::find_if(
+        machines, [&](const Machine& machine) { return machine.number == number; });
     return found == machines.end() ? std::nullopt : std::optional{std::string{found->name}};
   }
 
@@ -105,9 +104,8 @@ bool is_digit(char letter) {
 
 /// Matches `3.11.2`, `3.13.0rc1`, `3.12.0+`.
 bool looks_like_version(std::string_view text) {
-  return text.size() >= 5 && text.size() <= longest_version &&
-         std::count(text.begin(), text.end(), '.') == 2 && is_alphanumeric(text, ".+") &&
-         is_digit(text.front());
+  return text.size() >= 5 && text.size() <= longest_version && std::ranges::count(text, '.') == 2 &&
+         is_alphanumeric(text, ".+") && is_digit(text.front());
 }
 
 /// Adds texts in `bytes` that look like a version, end with a NUL, and begin after a NUL or a
@@ -183,7 +181,7 @@ std::optional<ProgramText> read_program(const image::Reader& content) {
     bytes = more.empty() ? ""
                          : bytes.substr(bytes.size() - std::min(bytes.size(), longest_text)) + more;
   }
-  std::sort(program.versions.begin(), program.versions.end());
+  std::ranges::sort(program.versions);
   program.versions.erase(std::unique(program.versions.begin(), program.versions.end()),
                          program.versions.end());
   return program;

@@ -259,10 +259,9 @@ std::vector<std::string> find_modules(const std::vector<std::string>& environmen
   }
   const Found found = paths.empty() ? Found{} : look(paths);
   std::vector<std::string> there;
-  std::copy_if(modules.begin(), modules.end(), std::back_inserter(there), [&](const auto& module) {
+  std::ranges::copy_if(modules, std::back_inserter(there), [&](const auto& module) {
     const auto own = paths_of(module);
-    return std::any_of(own.begin(), own.end(),
-                       [&](const auto& path) { return found.contains(path); });
+    return std::ranges::any_of(own, [&](const auto& path) { return found.contains(path); });
   });
   return there;
 }
@@ -300,8 +299,7 @@ std::vector<std::string> find_contents(const std::vector<std::string>& environme
   }
   const Found found = paths.empty() ? Found{} : look(paths);
   for (const auto& [name, own] : places) {
-    if (std::any_of(own.begin(), own.end(),
-                    [&](const auto& path) { return found.contains(path); })) {
+    if (std::ranges::any_of(own, [&](const auto& path) { return found.contains(path); })) {
       there.push_back(name);
     }
   }

@@ -51,8 +51,8 @@ std::vector<std::string> library_names(const std::string& file,
   std::vector<std::string> names;
   for (int number = oldest_minor; number <= newest_minor; ++number) {
     const std::string begin = fmt::format("3.{}.", number);
-    if (std::any_of(versions.begin(), versions.end(),
-                    [&](const std::string& version) { return version.starts_with(begin); })) {
+    if (std::ranges::any_of(
+            versions, [&](const std::string& version) { return version.starts_with(begin); })) {
       add_names(number, names);
     }
   }
@@ -110,7 +110,7 @@ std::optional<PythonLibrary> find_python_library(ImageView& view,
     for (const auto& [landmark, target] : found) {
       libraries.push_back(without_links(view, parent(landmark)));
     }
-    std::sort(libraries.begin(), libraries.end());
+    std::ranges::sort(libraries);
     libraries.erase(std::unique(libraries.begin(), libraries.end()), libraries.end());
     if (libraries.size() == 1) {
       const std::string name = libraries.front().substr(libraries.front().rfind('/') + 1);

@@ -1,5 +1,6 @@
 #include "executor/python_notes.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "executor/program_text.hpp"
 
@@ -126,8 +127,7 @@ std::string_view directory_of(std::string_view path) {
 bool leads_to_packages(std::string_view name) {
   static constexpr std::array names{"bin",   "lib",           "lib64",        "include",
                                     "local", "site-packages", "dist-packages"};
-  return name.starts_with("python3") || name == "site" ||
-         std::find(names.begin(), names.end(), name) != names.end();
+  return name.starts_with("python3") || name == "site" || contains(names, name);
 }
 
 /// Matches `libc.so.6` and musl's loader, and their targets: `libc-2.31.so` before glibc 2.34,

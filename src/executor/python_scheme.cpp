@@ -1,5 +1,6 @@
 #include "executor/python_scheme.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ Scheme prefix_scheme(const std::string& prefix,
 /// below /usr/local too.
 bool asks_distutils(const PythonLibrary& library) {
   constexpr std::array names{"3.5", "3.6", "3.7", "3.8", "3.9"};
-  return std::find(names.begin(), names.end(), library.version) != names.end();
+  return contains(names, library.version);
 }
 
 /// Returns Debian's and Ubuntu's scheme for /usr, as root: sysconfig's posix_local.
@@ -62,7 +63,7 @@ bool is_unchanged_system(ImageView& view) {
 }
 
 void add_once(std::vector<std::string>& directories, const std::string& directory) {
-  if (std::find(directories.begin(), directories.end(), directory) == directories.end()) {
+  if (!contains(directories, directory)) {
     directories.push_back(directory);
   }
 }

@@ -35,15 +35,15 @@ std::string sorted_query(const std::string& query) {
     pair = percent_encode(percent_decode(pair.substr(0, equals))) + "=" +
            percent_encode(percent_decode(value));
   }
-  std::sort(pairs.begin(), pairs.end());
+  std::ranges::sort(pairs);
   return query.empty() ? "" : join(pairs, "&");
 }
 
 /// The names of `headers`, separated by `;`, as the signature needs them.
 std::string names_of(const std::vector<http::Header>& headers) {
   std::vector<std::string> names;
-  std::transform(headers.begin(), headers.end(), std::back_inserter(names),
-                 [](const http::Header& header) { return header.name; });
+  std::ranges::transform(headers, std::back_inserter(names),
+                         [](const http::Header& header) { return header.name; });
   return join(names, ";");
 }
 

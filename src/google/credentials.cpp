@@ -98,7 +98,7 @@ std::unique_ptr<CachingTokenSource> find_source(const CredentialOptions& options
 /// The project becomes a header.
 void check_quota_project(const std::string& project) {
   if (project.size() > 200 ||
-      !std::all_of(project.begin(), project.end(), [](char c) { return c > ' ' && c < '\x7f'; })) {
+      !std::ranges::all_of(project, [](char c) { return c > ' ' && c < '\x7f'; })) {
     throw Error(ErrorKind::usage, fmt::format("the quota project `{}` is not a project id",
                                               printable(project.substr(0, 200))));
   }

@@ -96,9 +96,8 @@ std::optional<std::string> repository_in(std::string_view text) {
   constexpr std::array<std::string_view, 4> marks{"repositories/", "Repository \"", "Repository `",
                                                   "Repository '"};
   return first_at(text, "", [&](std::size_t at) {
-    const auto* const mark = std::find_if(marks.begin(), marks.end(), [&](std::string_view each) {
-      return text.substr(at).starts_with(each);
-    });
+    const auto* const mark = std::ranges::find_if(
+        marks, [&](std::string_view each) { return text.substr(at).starts_with(each); });
     return mark == marks.end() ? "" : name_at(text, at + mark->size(), "-");
   });
 }
@@ -176,7 +175,7 @@ std::vector<Filling> fillings(const std::string& text, const FieldPlace& place) 
 
 std::optional<FailureExplanation> explain(std::string_view text, const FieldPlace& place) {
   const auto known = known_failures();
-  const auto found = std::find_if(known.begin(), known.end(), [&](const KnownFailure& failure) {
+  const auto found = std::ranges::find_if(known, [&](const KnownFailure& failure) {
     return holds(text, failure.fragment) && holds(text, failure.and_also);
   });
   if (found == known.end()) {

@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds longest_run = 60s;
 
 bool is_account(std::string_view text) {
   return text.size() < 300 && text.find('@') != std::string_view::npos &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+         std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 /// Runs gcloud for tokens: only gcloud can read the files with its logins, and only gcloud supports

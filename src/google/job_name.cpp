@@ -36,14 +36,14 @@ std::string_view words_of(JobKind kind) {
 }
 
 bool is_name_part(std::string_view text) {
-  const bool has_word = std::any_of(text.begin(), text.end(), [](char c) { return c != '.'; });
+  const bool has_word = std::ranges::any_of(text, [](char c) { return c != '.'; });
   return has_word && text.size() <= 200 && is_alphanumeric(text, "-_.:");
 }
 
 std::optional<JobName> JobName::parse(std::string_view text) {
   const auto parts = split(text, '/');
   if (parts.size() != 6 || parts[0] != "projects" || parts[2] != "locations" ||
-      !std::all_of(parts.begin(), parts.end(), is_name_part)) {
+      !std::ranges::all_of(parts, is_name_part)) {
     return std::nullopt;
   }
   const auto kind = kind_of(parts[4]);

@@ -57,8 +57,8 @@ Setting of_text(const std::optional<std::string>& value, const char* origin) {
 
 /// Returns the first setting with a value.
 Setting first_of(std::initializer_list<Setting> settings) {
-  const auto* const found = std::find_if(settings.begin(), settings.end(),
-                                         [](const Setting& s) { return s.value.has_value(); });
+  const auto* const found =
+      std::ranges::find_if(settings, [](const Setting& s) { return s.value.has_value(); });
   return found == settings.end() ? Setting{} : *found;
 }
 

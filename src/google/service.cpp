@@ -32,7 +32,7 @@ double draw() {
 FieldPlace place_of(const std::string& url) {
   const auto parts = split(url.substr(0, url.find('?')), '/');
   const auto after = [&](const char* word) {
-    const auto at = std::find(parts.begin(), parts.end(), word);
+    const auto at = std::ranges::find(parts, word);
     return at == parts.end() || at + 1 == parts.end() ? std::string{} : *(at + 1);
   };
   return {.project = non_empty(after("projects")), .region = non_empty(after("locations"))};

@@ -98,8 +98,8 @@ std::string head_of(const Request& request, const ClientOptions& options) {
     head += "User-Agent: " + options.user_agent + "\r\n";
   }
   const auto has = [&](std::string_view name) {
-    return std::any_of(request.headers.begin(), request.headers.end(),
-                       [&](const Header& header) { return to_lower(header.name) == name; });
+    return std::ranges::any_of(request.headers,
+                               [&](const Header& header) { return to_lower(header.name) == name; });
   };
   for (const auto& [name, value] : request.headers) {
     if ((name + value).find_first_of("\r\n") != std::string::npos) {

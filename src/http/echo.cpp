@@ -17,8 +17,8 @@ constexpr std::size_t shortest_secret = 6;
 bool logs_in(const Header& header) {
   constexpr std::array words{"auth", "token", "key", "secret", "cookie"};
   const std::string name = to_lower(header.name);
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(
+      words, [&](const char* word) { return name.find(word) != std::string::npos; });
 }
 
 /// Returns the text after the scheme: a token, base64, or the whole value.
@@ -60,8 +60,8 @@ std::vector<std::string> forms_of(const std::vector<std::string>& secrets) {
                    {secret, quoted.substr(1, quoted.size() - 2), percent_encode(secret)});
     }
   }
-  std::sort(forms.begin(), forms.end(),
-            [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  std::ranges::sort(forms,
+                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   return forms;
 }
 

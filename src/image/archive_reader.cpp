@@ -57,8 +57,7 @@ std::string text_of(const char* text) {
 }
 
 bool is_possible(const std::string& path) {
-  return path.size() <= longest_path &&
-         std::count(path.begin(), path.end(), '/') <= most_directories;
+  return path.size() <= longest_path && std::ranges::count(path, '/') <= most_directories;
 }
 
 struct Close {

@@ -163,9 +163,8 @@ void Configuration::set_entrypoint(const std::vector<std::string>& words) {
 void Configuration::set_environment(const std::string& name, const std::string& value) {
   auto variables = environment();
   const std::string text = name + "=" + value;
-  const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
-    return variable.starts_with(name + "=");
-  });
+  const auto found = std::ranges::find_if(
+      variables, [&](const auto& variable) { return variable.starts_with(name + "="); });
   if (found == variables.end()) {
     variables.push_back(text);
   } else {

@@ -1,5 +1,6 @@
 #include "image/facts.hpp"
 
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "image/reference.hpp"
@@ -44,8 +45,7 @@ bool is_vertex_prebuilt(std::string_view reference) {
     return false;
   }
   const auto parsed = Reference::parse(reference);
-  return std::find(hosts.begin(), hosts.end(), parsed.host) != hosts.end() &&
-         parsed.path.starts_with(repository) &&
+  return contains(hosts, parsed.host) && parsed.path.starts_with(repository) &&
          parsed.path.find('/', repository.size()) == std::string::npos;
 }
 

@@ -61,17 +61,15 @@ const IndexEntry& entry_for(const std::vector<IndexEntry>& entries,
   }
   const bool chosen = reference.digest || reference.tag;
   // One image may have several names.
-  const bool is_one =
-      !entries.empty() && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
-        return entry.manifest.digest == entries.front().manifest.digest;
-      });
+  const bool is_one = !entries.empty() && std::ranges::all_of(entries, [&](const auto& entry) {
+    return entry.manifest.digest == entries.front().manifest.digest;
+  });
   if (!chosen && is_one) {
     return entries.front();
   }
   const auto has_platform = [](const IndexEntry& entry) { return entry.platform.has_value(); };
-  if (!chosen && !entries.empty() && std::all_of(entries.begin(), entries.end(), has_platform) &&
-      std::all_of(names.begin(), names.end(),
-                  [](const auto& name) { return name.starts_with("sha256:"); })) {
+  if (!chosen && !entries.empty() && std::ranges::all_of(entries, has_platform) &&
+      std::ranges::all_of(names, [](const auto& name) { return name.starts_with("sha256:"); })) {
     return choose(entries, platform, quote(reference));
   }
   throw Error(ErrorKind::usage,

@@ -1,5 +1,6 @@
 #include "image/file_output.hpp"
 
+#include "base/contains.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -200,12 +201,10 @@ bool add_to_layout(const Source& image,
 /// Removes the entries with one of `tags` from an index.
 void drop_tags(Json& index, const std::vector<std::string>& tags) {
   auto& listed = index["manifests"];
-  listed.erase(std::remove_if(listed.begin(), listed.end(),
-                              [&](const Json& entry) {
-                                return std::find(tags.begin(), tags.end(), tag_of_entry(entry)) !=
-                                       tags.end();
-                              }),
-               listed.end());
+  listed.erase(
+      std::remove_if(listed.begin(), listed.end(),
+                     [&](const Json& entry) { return contains(tags, tag_of_entry(entry)); }),
+      listed.end());
 }
 
 std::string tag_of(const std::string& name) {
@@ -248,9 +247,8 @@ Digest join_layout(const fs::path& directory,
   const auto there = parse_index(read_file(directory / "index.json"), what);
   Json entries = Json::array();
   for (const auto& part : parts) {
-    const auto found = std::find_if(there.begin(), there.end(), [&](const IndexEntry& entry) {
-      return entry.name == part && entry.platform;
-    });
+    const auto found = std::ranges::find_if(
+        there, [&](const IndexEntry& entry) { return entry.name == part && entry.platform; });
     if (found == there.end()) {
       throw Error(ErrorKind::environment, fmt::format("{} lost `{}`", what, part))
           .hint("no other program may write there at the same time");
@@ -281,7 +279,7 @@ void discard_parts(const fs::path& directory, const std::vector<std::string>& pa
     const auto text = read_file(directory / "index.json");
     std::vector<Digest> dropped;
     for (const auto& entry : parse_index(text, "the layout")) {
-      if (std::find(parts.begin(), parts.end(), entry.name) != parts.end()) {
+      if (contains(parts, entry.name)) {
         dropped.push_back(entry.manifest.digest);
       }
     }

@@ -197,7 +197,7 @@ void LayerTree::add_into(const std::string& directory, const Reader& tar, const 
 /// path that leads in circles unchanged.
 std::string LayerTree::resolve(const std::string& path, bool last) const {
   std::vector<std::string> rest = split(path, '/');
-  std::reverse(rest.begin(), rest.end());
+  std::ranges::reverse(rest);
   std::string done;
   int links = 0;
   for (std::size_t step = 0; !rest.empty(); ++step) {

@@ -22,12 +22,11 @@ constexpr std::size_t name_size = 100;
 using Block = std::array<char, block_size>;
 
 void put(Block& block, std::size_t offset, std::string_view text) {
-  std::copy(text.begin(), text.end(), block.begin() + static_cast<std::ptrdiff_t>(offset));
+  std::ranges::copy(text, block.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 bool fits_name(std::string_view text) {

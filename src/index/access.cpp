@@ -1,5 +1,6 @@
 #include "index/access.hpp"
 
+#include "base/contains.hpp"
 #include "base/line.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
@@ -98,9 +99,8 @@ bool Access::is_secure(const Url& url) const {
 bool Access::is_trusted(const Url& url) const {
   const auto& hosts = options_.settings.trusted_hosts;
   const std::string with_port = url.host + (url.port ? ":" + std::to_string(*url.port) : "");
-  return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
-    return host == url.host || host == with_port;
-  });
+  return std::ranges::any_of(
+      hosts, [&](const std::string& host) { return host == url.host || host == with_port; });
 }
 
 http::Tls Access::tls_for(const Url& url) const {
@@ -111,7 +111,7 @@ http::Tls Access::tls_for(const Url& url) const {
     const auto known = Url::parse(location.url);
     return known && place_of(*known) == place_of(url);
   };
-  if (std::any_of(settings.indexes.begin(), settings.indexes.end(), is_host_of)) {
+  if (std::ranges::any_of(settings.indexes, is_host_of)) {
     tls.certificate_file = settings.client_certificate.value_or("");
   }
   return tls;
@@ -125,7 +125,7 @@ void Access::detail(const std::string& text) const {
 
 void Access::warn(const Problem& problem) const {
   const std::scoped_lock lock{mutex_};
-  const bool is_new = std::find(told_.begin(), told_.end(), problem.message) == told_.end();
+  const bool is_new = !contains(told_, problem.message);
   if (is_new && options_.reporter != nullptr) {
     told_.push_back(problem.message);
     options_.reporter->warn(problem);

@@ -65,7 +65,7 @@ std::vector<Candidate> read_local_links(const fs::path& place) {
                 fmt::format("cannot read `{}`, a place of find-links", printable(place.string())))
         .cause(code.message());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   std::vector<Candidate> found;
   for (const auto& file : files) {
     for (auto& candidate : read_file_place(file)) {

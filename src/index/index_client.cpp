@@ -87,11 +87,12 @@ std::map<std::string, std::vector<Candidate>> IndexClient::candidates_of(
     auto& list = found[projects[i]];
     list.clear();
     const std::string name = python::normalise_name(projects[i]);
-    std::copy_if(links().begin(), links().end(), std::back_inserter(list),
-                 [&](const Candidate& candidate) { return is_file_of(candidate.name, name); });
+    std::ranges::copy_if(links(), std::back_inserter(list), [&](const Candidate& candidate) {
+      return is_file_of(candidate.name, name);
+    });
     for (std::size_t k = 0; k < indexes.size(); ++k) {
       auto& answer = answers[i * indexes.size() + k];
-      std::move(answer.begin(), answer.end(), std::back_inserter(list));
+      std::ranges::move(answer, std::back_inserter(list));
     }
   }
   return found;
@@ -126,9 +127,9 @@ const std::vector<Candidate>& IndexClient::links() {
     for (const auto& place : access_.settings().find_links) {
       auto found = of_links(place);
       auto& list = local_path(place.url) ? local : remote;
-      std::move(found.begin(), found.end(), std::back_inserter(list));
+      std::ranges::move(found, std::back_inserter(list));
     }
-    std::move(remote.begin(), remote.end(), std::back_inserter(local));
+    std::ranges::move(remote, std::back_inserter(local));
     links_ = std::move(local);
   }
   return *links_;
@@ -158,11 +159,11 @@ bool IndexClient::may_ask(const Location& place) const {
   if (!url || access_.is_secure(*url)) {
     return true;
   }
-  access_.warn({.severity = Problem::Severity::warning,
-                .message = fmt::format("the package index `{}` is ignored: its URL is not https",
-                                       shown(place)),
-                .hints = {fmt::format(
-                    "to trust it, add `--trusted-host={}` to the requirements file", url->host)}});
+  access_.warn(Problem::warning(
+      {.message =
+           fmt::format("the package index `{}` is ignored: its URL is not https", shown(place)),
+       .hints = {fmt::format("to trust it, add `--trusted-host={}` to the requirements file",
+                             url->host)}}));
   return false;
 }
 
@@ -204,7 +205,7 @@ std::optional<PageText> IndexClient::page(const std::string& what, const Locatio
 std::vector<Candidate> IndexClient::read(const PageText& page) const {
   auto result = read_simple_page(page, access_.cancellation());
   if (result.warning) {
-    access_.warn({.severity = Problem::Severity::warning, .message = *result.warning});
+    access_.warn(Problem::warning({.message = *result.warning}));
   }
   return std::move(result.files);
 }

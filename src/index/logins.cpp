@@ -92,9 +92,9 @@ bool Logins::may_have_netrc(const Url& url) const {
     return known && known->scheme == "http" && known->host == url.host;
   };
   const auto& hosts = settings_.trusted_hosts;
-  return std::any_of(settings_.indexes.begin(), settings_.indexes.end(), is_plain_on_host) ||
-         std::any_of(settings_.find_links.begin(), settings_.find_links.end(), is_plain_on_host) ||
-         std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+  return std::ranges::any_of(settings_.indexes, is_plain_on_host) ||
+         std::ranges::any_of(settings_.find_links, is_plain_on_host) ||
+         std::ranges::any_of(hosts, [&](const std::string& host) {
            return host.substr(0, host.rfind(':')) == url.host || host == url.host;
          });
 }

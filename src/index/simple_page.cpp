@@ -1,5 +1,6 @@
 #include "index/simple_page.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -180,7 +181,7 @@ private:
     static constexpr std::array<std::string_view, 9> fields{
         "url",    "filename",        "hashes",     "size", "core-metadata", "dist-info-metadata",
         "yanked", "requires-python", "upload-time"};
-    return std::find(fields.begin(), fields.end(), key) != fields.end();
+    return contains(fields, key);
   }
 
   bool keeps_key(int depth, const std::string& key) {

@@ -1,5 +1,6 @@
 #include "index/verifier.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -15,14 +16,13 @@ constexpr std::string_view sha256_name{"sha256"};
 }  // namespace
 
 Verifier::Verifier(const std::vector<python::Hash>& hashes) {
-  const bool any_strong = std::any_of(hashes.begin(), hashes.end(),
-                                      [](const python::Hash& hash) { return hash.is_strong(); });
-  std::copy_if(hashes.begin(), hashes.end(), std::back_inserter(expected_),
-               [&](const python::Hash& hash) { return !any_strong || hash.is_strong(); });
+  const bool any_strong =
+      std::ranges::any_of(hashes, [](const python::Hash& hash) { return hash.is_strong(); });
+  std::ranges::copy_if(hashes, std::back_inserter(expected_),
+                       [&](const python::Hash& hash) { return !any_strong || hash.is_strong(); });
   for (const auto& hash : expected_) {
-    const bool is_known = std::any_of(hashers_.begin(), hashers_.end(), [&](const auto& hasher) {
-      return hasher.first == hash.algorithm;
-    });
+    const bool is_known = std::ranges::any_of(
+        hashers_, [&](const auto& hasher) { return hasher.first == hash.algorithm; });
     if (is_known) {
       continue;
     }
@@ -51,7 +51,7 @@ std::optional<std::string> Verifier::finish() {
   std::vector<std::string> found;
   for (auto& [algorithm, hasher] : hashers_) {
     const python::Hash hash{algorithm, hasher ? hasher->finish() : sha256_hex_};
-    if (std::find(expected_.begin(), expected_.end(), hash) != expected_.end()) {
+    if (contains(expected_, hash)) {
       return std::nullopt;
     }
     found.push_back(hash.algorithm + ":" + hash.hex);

@@ -111,8 +111,7 @@ std::vector<OldFile> files_below(const fs::path& directory) {
       }
     }
   }
-  std::sort(files.begin(), files.end(),
-            [](const OldFile& a, const OldFile& b) { return a.used < b.used; });
+  std::ranges::sort(files, [](const OldFile& a, const OldFile& b) { return a.used < b.used; });
   return files;
 }
 

@@ -1,5 +1,7 @@
 #include "inventory/cleaning.hpp"
 
+#include "base/contains.hpp"
+
 #include <algorithm>
 
 namespace autopack::inventory {
@@ -11,8 +13,7 @@ void add_engines(Services& services, const CleaningScope& scope, std::vector<Lef
     found.push_back({.kind = Leftover::Kind::container, .name = name});
   }
   for (const auto& image : images_in_engine(services, scope.repositories)) {
-    const bool is_kept = std::find(scope.kept_keys.begin(), scope.kept_keys.end(), image.key) !=
-                         scope.kept_keys.end();
+    const bool is_kept = contains(scope.kept_keys, image.key);
     if (image.is_ours && !is_kept) {
       found.push_back({.kind = Leftover::Kind::image, .name = image.name, .size = image.size});
     }

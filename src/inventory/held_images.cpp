@@ -1,5 +1,6 @@
 #include "inventory/held_images.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "packaging/image_name.hpp"
 #include "packaging/packaging.hpp"
@@ -48,8 +49,7 @@ HeldImage held(const engine::ListedImage& image) {
 std::vector<HeldImage> images_in_engine(Services& services,
                                         const std::vector<std::string>& repositories) {
   const auto is_asked = [&](const std::string& repository) {
-    return repositories.empty() ||
-           std::find(repositories.begin(), repositories.end(), repository) != repositories.end();
+    return repositories.empty() || contains(repositories, repository);
   };
   std::vector<HeldImage> images;
   // Every image has this label, including those with code.
@@ -71,7 +71,7 @@ std::vector<HeldImage> images_in_engine(Services& services,
       images.push_back(one);
     }
   }
-  std::sort(images.begin(), images.end(), [](const HeldImage& a, const HeldImage& b) {
+  std::ranges::sort(images, [](const HeldImage& a, const HeldImage& b) {
     return a.time != b.time ? a.time > b.time : a.name < b.name;
   });
   return images;

@@ -108,10 +108,9 @@ json ConfigReader::read_message(const YAML::Node& node,
       continue;
     }
     if (field->type == Type::output) {
-      problems_.push_back(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format("{} is set by the service and is left out", shown(child)),
-           .origin = to_string(origin_of(pair.first))});
+      problems_.push_back(Problem::warning(
+          {.message = fmt::format("{} is set by the service and is left out", shown(child)),
+           .origin = to_string(origin_of(pair.first))}));
       continue;
     }
     if (!pair.second.IsNull()) {

@@ -1,5 +1,7 @@
 #include "job/config_scalar.hpp"
 
+#include "base/contains.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -10,7 +12,7 @@ namespace {
 constexpr std::string_view digits = "0123456789";
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
+  return contains(words, text);
 }
 
 std::string_view without_sign(std::string_view text) {
@@ -43,7 +45,7 @@ bool is_floating(std::string_view text) {
   const auto mantissa = text.substr(0, exponent);
   return mantissa.find_first_of(digits) != std::string_view::npos &&
          mantissa.find_first_not_of("0123456789.") == std::string_view::npos &&
-         std::count(mantissa.begin(), mantissa.end(), '.') <= 1;
+         std::ranges::count(mantissa, '.') <= 1;
 }
 
 }  // namespace

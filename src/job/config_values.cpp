@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/config_reader.hpp"
@@ -97,8 +98,7 @@ json ConfigReader::read_enumeration(const YAML::Node& node,
     return nullptr;
   }
   const auto& text = node.Scalar();
-  const bool known =
-      std::find(field.values.begin(), field.values.end(), text) != field.values.end();
+  const bool known = contains(field.values, text);
   if (!known && !field.open) {
     fault(node, fmt::format("{} has no value `{}`{}", shown(path), printable(text),
                             tables::did_you_mean(text, field.values)));

@@ -194,8 +194,8 @@ std::span<const FieldFlag> field_flags() {
 }
 
 const FieldFlag* find_field_flag(std::string_view flag) {
-  const auto* const found = std::find_if(table.begin(), table.end(),
-                                         [&](const FieldFlag& row) { return row.flag == flag; });
+  const auto* const found =
+      std::ranges::find_if(table, [&](const FieldFlag& row) { return row.flag == flag; });
   return found == table.end() ? nullptr : found;
 }
 

@@ -21,8 +21,8 @@ std::vector<std::string> as_pairs(const KeyValues& keys) {
 
 /// Returns true if `part`, split off at `,`, cannot begin a requirement: `<2`, `aws]`.
 bool continues_requirement(std::string_view before, std::string_view part) {
-  const auto opened = std::count(before.begin(), before.end(), '[');
-  const auto closed = std::count(before.begin(), before.end(), ']');
+  const auto opened = std::ranges::count(before, '[');
+  const auto closed = std::ranges::count(before, ']');
   const auto begin = part.find_first_not_of(' ');
   return opened > closed || (begin != std::string_view::npos &&
                              std::string_view{"<>=!~"}.find(part[begin]) != std::string_view::npos);
@@ -99,7 +99,7 @@ std::vector<std::string> all_elements(const FlagValues& values,
   std::vector<std::string> all;
   for (const auto& value : values) {
     auto more = value.elements(flag, problems);
-    std::move(more.begin(), more.end(), std::back_inserter(all));
+    std::ranges::move(more, std::back_inserter(all));
   }
   return all;
 }

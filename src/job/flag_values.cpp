@@ -125,8 +125,7 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<std:
       continue;
     }
     const auto key = part.substr(0, equals);
-    const bool repeated =
-        std::any_of(pairs.begin(), pairs.end(), [&](const auto& p) { return p.first == key; });
+    const bool repeated = std::ranges::any_of(pairs, [&](const auto& p) { return p.first == key; });
     if (repeated) {
       problems.push_back(
           {.message = fmt::format("key `{}` is given twice in `{}`", printable(key), flag),

@@ -1,5 +1,6 @@
 #include "job/legacy.hpp"
 
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/config_document.hpp"
@@ -17,7 +18,7 @@ namespace autopack::job {
 namespace {
 
 bool has_key(const YAML::Node& node, std::string_view name) {
-  return std::any_of(node.begin(), node.end(), [&](const auto& pair) {
+  return std::ranges::any_of(node, [&](const auto& pair) {
     return camel_case(pair.first.template as<std::string>("")) == name;
   });
 }
@@ -136,7 +137,7 @@ void FlagOverlay::scale_tier() {
   const auto name = upper_name(*typed);
   const auto values = tables::find_field(tables::message("TrainingInput"), "scaleTier")->values;
   text(input().scale_tier, "scaleTier", "--scale-tier", name);
-  if (std::find(values.begin(), values.end(), name) == values.end()) {
+  if (!contains(values, name)) {
     legacy_.error("trainingInput.scaleTier",
                   fmt::format("`{}` is not a value of `--scale-tier`{}", printable(*typed),
                               tables::did_you_mean(name, values)));
@@ -159,8 +160,7 @@ LegacyAccelerator FlagOverlay::accelerator(const std::string& path,
             {"its keys are `type` and `count`"});
     }
   }
-  const bool is_type =
-      result.type && std::find(types.begin(), types.end(), *result.type) != types.end();
+  const bool is_type = result.type && contains(types, *result.type);
   if (is_type && result.count.value_or(0) > 0) {
     return result;
   }

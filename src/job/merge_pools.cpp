@@ -46,7 +46,7 @@ void merge_program(Pool& pool, const PoolFlags& flags) {
 template <class Mount>
 void merge_mounts(std::vector<Mount>& mounts, const std::vector<Mount>& given) {
   for (const auto& mount : given) {
-    const auto same = std::find_if(mounts.begin(), mounts.end(), [&](const Mount& other) {
+    const auto same = std::ranges::find_if(mounts, [&](const Mount& other) {
       return other.mount_point.value_or("") == mount.mount_point.value_or("");
     });
     if (same != mounts.end()) {
@@ -192,9 +192,8 @@ void PoolMerge::without_pool() {
 /// A variable replaces the file's variable with the same name.
 void PoolMerge::env(std::vector<Variable>& env, const std::string& path) {
   for (const auto& [name, value] : flags_.env) {
-    const auto same = std::find_if(env.begin(), env.end(), [&name = name](const Variable& other) {
-      return other.name.value_or("") == name;
-    });
+    const auto same = std::ranges::find_if(
+        env, [&name = name](const Variable& other) { return other.name.value_or("") == name; });
     const Variable variable{.name = name, .value = value};
     if (same != env.end()) {
       *same = variable;
@@ -291,9 +290,9 @@ void PoolMerge::flags_of_pools(const std::vector<std::size_t>& addressed) {
                          .origin = to_string(flags_.origin("--python-package-uris"))});
   }
   if (flags_.command && any_package && !any_container) {
-    problems_.push_back({.severity = Problem::Severity::warning,
-                         .message = "`--command` is not used: no pool runs a container",
-                         .origin = to_string(flags_.origin("--command"))});
+    problems_.push_back(
+        Problem::warning({.message = "`--command` is not used: no pool runs a container",
+                          .origin = to_string(flags_.origin("--command"))}));
   }
 }
 

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "job/merge.hpp"
 
@@ -133,9 +134,7 @@ void StudyMerge::enumeration(
   }
   std::string name = to_upper(replace_all(*given, "-", "_"));
   const auto values = tables::find_field(tables::message("StudySpec"), key)->values;
-  const auto known = [&](const std::string& candidate) {
-    return std::find(values.begin(), values.end(), candidate) != values.end();
-  };
+  const auto known = [&](const std::string& candidate) { return contains(values, candidate); };
   job_.origins[fmt::format("studySpec.{}", key)] = all_.origin(flag);
   if (!known(name) && known(name + std::string{suffix})) {
     name += suffix;
@@ -159,9 +158,8 @@ void StudyMerge::early_stopping() {
   if (!flags_.early_stopping) {
     return;
   }
-  const auto* const rule =
-      std::find_if(stopping_rules.begin(), stopping_rules.end(),
-                   [&](const StoppingRule& r) { return r.word == flags_.early_stopping; });
+  const auto* const rule = std::ranges::find_if(
+      stopping_rules, [&](const StoppingRule& r) { return r.word == flags_.early_stopping; });
   if (rule == stopping_rules.end()) {
     fault("--early-stopping",
           fmt::format("`--early-stopping` has no value `{}`", printable(*flags_.early_stopping)),

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/merge.hpp"
@@ -43,8 +44,8 @@ std::string enumeration_value(const std::string& text, const Field& field) {
 }
 
 const Field* field_of_key(const Message& message, const std::string& key) {
-  const auto found = std::find_if(message.fields.begin(), message.fields.end(),
-                                  [&](const Field& f) { return kebab_case(f.name) == key; });
+  const auto found = std::ranges::find_if(
+      message.fields, [&](const Field& f) { return kebab_case(f.name) == key; });
   return found == message.fields.end() ? nullptr : &*found;
 }
 
@@ -78,8 +79,7 @@ json message_of_pairs(const FlagValue& value,
     const auto text = to_text(inner);
     const bool is_word = field->type == Type::enumeration;
     const auto written = is_word ? enumeration_value(text, *field) : text;
-    if (is_word &&
-        std::find(field->values.begin(), field->values.end(), written) == field->values.end()) {
+    if (is_word && !contains(field->values, written)) {
       problems.push_back({.message = fmt::format("`{}` is not a value of `{}`{}", printable(text),
                                                  key, tables::did_you_mean(text, field->values)),
                           .origin = fmt::format("`{}`", flag)});

@@ -15,19 +15,18 @@ bool is_lower(char c) {
 }
 
 bool is_number(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 
 /// Matches lower-case letters, digits, and `signs`; not empty.
 bool is_lower_word(std::string_view text, std::string_view signs) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
     return is_lower(c) || is_digit(c) || signs.find(c) != std::string_view::npos;
   });
 }
 
 bool is_placeholder(std::string_view part) {
-  return !part.empty() &&
-         std::all_of(part.begin(), part.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 /// Returns true if `text` equals `form`, except that a 0 in `form` matches any digit.
@@ -78,10 +77,9 @@ bool is_project_id(std::string_view text) {
 
 bool is_region_form(std::string_view text) {
   const auto parts = split(text, '-');
-  return !parts.front().empty() &&
-         std::all_of(parts.front().begin(), parts.front().end(), is_lower) &&
-         std::all_of(parts.begin(), parts.end(),
-                     [](const std::string& part) { return is_lower_word(part, ""); });
+  return !parts.front().empty() && std::ranges::all_of(parts.front(), is_lower) &&
+         std::ranges::all_of(parts,
+                             [](const std::string& part) { return is_lower_word(part, ""); });
 }
 
 bool is_service_account(std::string_view text) {

@@ -53,9 +53,8 @@ void Review::error(const std::string& path, std::string message, std::vector<std
 }
 
 void Review::warning(const std::string& path, std::string message) {
-  problems_.push_back({.severity = Problem::Severity::warning,
-                       .message = std::move(message),
-                       .origin = origin_text(path)});
+  problems_.push_back(
+      Problem::warning({.message = std::move(message), .origin = origin_text(path)}));
 }
 
 std::string shown_path(std::string_view path) {
@@ -68,9 +67,8 @@ std::string shown_path(std::string_view path) {
 
 std::size_t characters(std::string_view text) {
   // Skips UTF-8 continuation bytes.
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 void check_job(const Job& job,

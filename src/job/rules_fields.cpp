@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 #include "job/resource_names.hpp"
@@ -18,7 +19,7 @@ constexpr std::size_t most_labels = 64;
 
 /// Letters of other scripts are allowed; of ASCII only lower case, digits, `-` and `_`.
 bool is_label_text(std::string_view text) {
-  return characters(text) <= longest_label && std::all_of(text.begin(), text.end(), [](char c) {
+  return characters(text) <= longest_label && std::ranges::all_of(text, [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
                   static_cast<unsigned char>(c) >= 0x80U;
          });
@@ -70,7 +71,7 @@ void check_location(const Location& location, Review& review) {
     return;
   }
   const auto known = tables::regions();
-  const bool is_known = std::find(known.begin(), known.end(), *location.region) != known.end();
+  const bool is_known = contains(known, *location.region);
   const bool accepted = review.options().skip_tables ? is_region_form(*location.region) : is_known;
   if (!accepted) {
     review.error("region", fmt::format("unknown region `{}`{}", printable(*location.region),

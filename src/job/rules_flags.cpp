@@ -147,9 +147,9 @@ void PoolCheck::check_ready(bool is_first) {
     fault("`container-image-uri` and `python-module` exclude each other");
   }
   if (pool_.output_image_uri) {
-    problems_.push_back({.severity = Problem::Severity::warning,
-                         .message = "`output-image-uri` is not used: nothing is packaged",
-                         .origin = to_string(pool_.origin)});
+    problems_.push_back(
+        Problem::warning({.message = "`output-image-uri` is not used: nothing is packaged",
+                          .origin = to_string(pool_.origin)}));
   }
 }
 

@@ -31,8 +31,8 @@ void check_prebuilt_image(const std::string& image, const std::string& path, Rev
   }
   const auto name = whole->substr(0, whole->find_first_of(":@"));
   const auto known = tables::prebuilt_images();
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const auto& candidate) { return candidate.name == name; });
+  const auto found =
+      std::ranges::find_if(known, [&](const auto& candidate) { return candidate.name == name; });
   if (found == known.end()) {
     std::vector<std::string_view> names;
     for (const auto& candidate : known) {

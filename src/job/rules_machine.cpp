@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "job/rules.hpp"
 #include "job/tables.hpp"
@@ -35,9 +36,8 @@ std::string quote_types(std::span<const Accelerators> accelerators) {
 std::string did_you_mean_accelerator(const std::string& name) {
   const auto types = tables::accelerator_types();
   const auto chip = "_" + to_lower(name);
-  const auto found = std::find_if(types.begin(), types.end(), [&](std::string_view type) {
-    return to_lower(type).ends_with(chip);
-  });
+  const auto found = std::ranges::find_if(
+      types, [&](std::string_view type) { return to_lower(type).ends_with(chip); });
   return found == types.end() ? tables::did_you_mean(name, types)
                               : fmt::format(" (did you mean `{}`?)", *found);
 }
@@ -115,8 +115,8 @@ void MachineCheck::check_attached(const tables::Machine& machine) {
     return;
   }
   const auto& offer = machine.attachable;
-  const auto own = std::find_if(offer.begin(), offer.end(),
-                                [&](const Accelerators& a) { return a.type == accelerator_; });
+  const auto own =
+      std::ranges::find_if(offer, [&](const Accelerators& a) { return a.type == accelerator_; });
   if (own == offer.end()) {
     review_.error(at("acceleratorType"),
                   offer.empty() ? fmt::format("machine type `{}` does not support accelerators",
@@ -127,8 +127,7 @@ void MachineCheck::check_attached(const tables::Machine& machine) {
   }
   // pods: the multiples depend on the region
   const bool pod = machine.tpu && count_.value_or(0) >= 32;
-  if (!pod && count_ && *count_ > 0 &&
-      std::find(own->counts.begin(), own->counts.end(), *count_) == own->counts.end()) {
+  if (!pod && count_ && *count_ > 0 && !contains(own->counts, *count_)) {
     review_.error(at("acceleratorCount"),
                   fmt::format("machine type `{}` does not take {} `{}`; it takes {}", machine_type_,
                               *count_, accelerator_, numbers(own->counts)));
@@ -152,7 +151,7 @@ void MachineCheck::topology(const tables::Machine& machine) {
   if (!machine.tpu) {
     review_.error(at("tpuTopology"),
                   fmt::format("machine type `{}` has no TPU topology", machine_type_));
-  } else if (!known.empty() && std::find(known.begin(), known.end(), topology) == known.end()) {
+  } else if (!known.empty() && !contains(known, topology)) {
     review_.error(at("tpuTopology"),
                   fmt::format("machine type `{}` has no topology `{}`; it has {}", machine_type_,
                               printable(topology), fmt::join(known, ", ")));
@@ -161,7 +160,7 @@ void MachineCheck::topology(const tables::Machine& machine) {
 
 void MachineCheck::table() {
   const auto types = tables::accelerator_types();
-  if (!accelerator_.empty() && std::find(types.begin(), types.end(), accelerator_) == types.end()) {
+  if (!accelerator_.empty() && !contains(types, accelerator_)) {
     review_.error(at("acceleratorType"),
                   fmt::format("unknown accelerator type `{}`{}", printable(accelerator_),
                               did_you_mean_accelerator(accelerator_)));
@@ -190,8 +189,7 @@ void MachineCheck::table() {
 
 void MachineCheck::disk() {
   const auto type = disk_.type.value_or("");
-  if (!type.empty() && !review_.options().skip_tables &&
-      std::find(disk_types.begin(), disk_types.end(), type) == disk_types.end()) {
+  if (!type.empty() && !review_.options().skip_tables && !contains(disk_types, type)) {
     review_.error(path_ + ".diskSpec.bootDiskType",
                   fmt::format("unknown boot disk type `{}`{}", printable(type),
                               tables::did_you_mean(type, disk_types)));

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "job/rules.hpp"
 
@@ -36,7 +37,7 @@ std::vector<const char*> kinds_of(const Parameter& parameter) {
 
 template <class Value>
 bool holds(const std::vector<Value>& values, const Value& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
+  return contains(values, value);
 }
 
 class ParameterCheck {
@@ -169,7 +170,7 @@ void ParameterCheck::values(const Parameter& parameter, const std::string& path)
 void ParameterCheck::parameter(const Parameter& parameter, const std::string& path) {
   check_identifier(parameter.id, path + ".parameterId", "parameter", review_);
   const auto kinds = kinds_of(parameter);
-  const bool was_given = std::any_of(value_keys.begin(), value_keys.end(), [&](const char* key) {
+  const bool was_given = std::ranges::any_of(value_keys, [&](const char* key) {
     return review_.was_given(fmt::format("{}.{}", path, key));
   });
   if (kinds.size() == 1) {

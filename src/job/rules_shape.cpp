@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "job/message_json.hpp"
 #include "job/rules.hpp"
@@ -55,8 +56,7 @@ void check_message(const json& object,
         path.empty() ? std::string{field.name} : fmt::format("{}.{}", path, field.name);
     const auto found = object.find(field.name);
     if (found == object.end()) {
-      const bool is_checked = std::find(checked_elsewhere.begin(), checked_elsewhere.end(),
-                                        field.name) != checked_elsewhere.end();
+      const bool is_checked = contains(checked_elsewhere, field.name);
       if (field.required && !is_checked && !review.was_given(child)) {
         review.error(child, fmt::format("{} is missing", shown_path(child)));
       }

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
 #include "job/rules.hpp"
@@ -50,9 +51,7 @@ void check_flex_start(const Spec& spec, Review& review) {
     } else if (machine != *first) {
       review.error(path, "all pools of a FLEX_START job have the same machine");
     }
-    if (!review.options().skip_tables &&
-        std::find(flex_start_accelerators.begin(), flex_start_accelerators.end(), accelerator) ==
-            flex_start_accelerators.end()) {
+    if (!review.options().skip_tables && !contains(flex_start_accelerators, accelerator)) {
       review.error(path,
                    fmt::format("FLEX_START has machines with {}, not with {}",
                                fmt::join(flex_start_accelerators, ", "),
@@ -63,8 +62,7 @@ void check_flex_start(const Spec& spec, Review& review) {
 
 void check_tpus(const Spec& spec, const std::string& strategy, Review& review) {
   const auto& pools = spec.pools;
-  const auto used =
-      std::count_if(pools.begin(), pools.end(), [](const Pool& pool) { return !pool.is_empty(); });
+  const auto used = std::ranges::count_if(pools, [](const Pool& pool) { return !pool.is_empty(); });
   for (std::size_t i = 0; i < pools.size(); ++i) {
     if (!pools[i].machine || !uses_tpu(*pools[i].machine)) {
       continue;
@@ -85,7 +83,7 @@ void check_strategy(const Spec& spec, Review& review) {
   const auto strategy = scheduling.strategy.value_or("");
   const auto& values = tables::find_field(tables::message("Scheduling"), "strategy")->values;
   const std::string path = "jobSpec.scheduling.strategy";
-  if (!strategy.empty() && std::find(values.begin(), values.end(), strategy) == values.end()) {
+  if (!strategy.empty() && !contains(values, strategy)) {
     review.error(path, fmt::format("unknown strategy `{}`{}", printable(strategy),
                                    tables::did_you_mean(strategy, values)));
   }

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -26,7 +27,7 @@ std::string yaml_scalar(const nlohmann::json& value) {
           std::string::npos;
   static const std::vector<std::string> words{"true", "false", "null", "yes", "no",
                                               "on",   "off",   "y",    "n"};
-  const bool is_word = std::find(words.begin(), words.end(), to_lower(text)) != words.end();
+  const bool is_word = contains(words, to_lower(text));
   return is_plain && !is_word ? text : print_json(value);
 }
 
@@ -66,7 +67,7 @@ std::string difference(const nlohmann::json& there, const nlohmann::json& wanted
     for (const auto& [name, text] : *all) {
       const auto found = other.find(name);
       const bool same = found != other.end() && found->second == text;
-      if (!same && std::find(names.begin(), names.end(), name) == names.end()) {
+      if (!same && !contains(names, name)) {
         names.push_back(name);
       }
     }
@@ -111,9 +112,8 @@ void check_saved(const std::string& text,
   } catch (const Error&) {
     keys.clear();
   }
-  const bool all = std::all_of(added.begin(), added.end(), [&](const auto& entry) {
-    return std::find(keys.begin(), keys.end(), entry.first) != keys.end();
-  });
+  const bool all =
+      std::ranges::all_of(added, [&](const auto& entry) { return contains(keys, entry.first); });
   if (!all) {
     throw Error(ErrorKind::usage,
                 fmt::format("`--save` cannot add to `{}` as it is written", printable(file)))
@@ -156,9 +156,8 @@ std::string save_settings(const std::string& text,
     result += '\n';
   }
   for (const auto& [key, value] : added) {
-    const auto found = std::find_if(there.begin(), there.end(), [&name = key](const auto& setting) {
-      return setting.key == name;
-    });
+    const auto found = std::ranges::find_if(
+        there, [&name = key](const auto& setting) { return setting.key == name; });
     if (found == there.end()) {
       result += settings_entry(key, value);
       continue;

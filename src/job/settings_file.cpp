@@ -185,8 +185,7 @@ FlagValues flag_values(const project::ToolSetting& setting) {
 
 std::vector<project::ToolSetting> spread_packaging(std::vector<project::ToolSetting> settings) {
   const auto find = [&](std::string_view key) {
-    return std::find_if(settings.begin(), settings.end(),
-                        [&](const auto& setting) { return setting.key == key; });
+    return std::ranges::find_if(settings, [&](const auto& setting) { return setting.key == key; });
   };
   std::vector<std::string> keys;
   for (const auto& setting : packaging::settings) {

@@ -50,9 +50,8 @@ Text meaning(std::string_view text, std::span<const Word> words) {
 
 std::optional<ParameterType> find_type(std::string_view text) {
   const auto lower = to_lower(text);
-  const auto* const found = std::find_if(types.begin(), types.end(), [&](const TypeWord& word) {
-    return word.typed == lower || word.value == text;
-  });
+  const auto* const found = std::ranges::find_if(
+      types, [&](const TypeWord& word) { return word.typed == lower || word.value == text; });
   return found == types.end() ? std::nullopt : std::optional{found->type};
 }
 
@@ -158,9 +157,8 @@ ParameterType ParameterText::guessed_type() const {
     return whole ? ParameterType::whole : ParameterType::real;
   }
   const auto parts = split(body_, '|');
-  const bool numbers = std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return number_of(part).has_value();
-  });
+  const bool numbers = std::ranges::all_of(
+      parts, [](const std::string& part) { return number_of(part).has_value(); });
   return numbers ? ParameterType::discrete : ParameterType::categorical;
 }
 

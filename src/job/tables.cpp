@@ -17,15 +17,15 @@ const Message& message(std::string_view name) {
 }
 
 const Field* find_field(const Message& message, std::string_view name) {
-  const auto found = std::find_if(message.fields.begin(), message.fields.end(),
-                                  [&](const Field& field) { return field.name == name; });
+  const auto found =
+      std::ranges::find_if(message.fields, [&](const Field& field) { return field.name == name; });
   return found == message.fields.end() ? nullptr : &*found;
 }
 
 const Machine* find_machine(std::string_view name) {
   const auto table = machines();
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const Machine& machine) { return machine.name == name; });
+  const auto found =
+      std::ranges::find_if(table, [&](const Machine& machine) { return machine.name == name; });
   return found == table.end() ? nullptr : &*found;
 }
 

@@ -143,8 +143,8 @@ Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>&
     return a.message == b.message && a.origin == b.origin;
   };
   for (const auto& warning : warnings) {
-    const bool told = std::any_of(result.warnings.begin(), result.warnings.end(),
-                                  [&](const Problem& other) { return same(warning, other); });
+    const bool told = std::ranges::any_of(
+        result.warnings, [&](const Problem& other) { return same(warning, other); });
     if (!told) {
       result.warnings.push_back(warning);
     }

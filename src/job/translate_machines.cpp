@@ -78,8 +78,8 @@ std::vector<TierRole> tier_roles(std::string_view tier) {
 }
 
 Machine translate_machine(Legacy& legacy, const std::string& machine, const std::string& path) {
-  const auto* const known = std::find_if(machines.begin(), machines.end(),
-                                         [&](const auto& m) { return m.name == machine; });
+  const auto* const known =
+      std::ranges::find_if(machines, [&](const auto& m) { return m.name == machine; });
   if (known != machines.end()) {
     legacy.warn(path, fmt::format("`{}` has no exact equivalent: `{}` is the nearest", machine,
                                   known->machine));

@@ -1,5 +1,6 @@
 #include "job/usual_machine.hpp"
 
+#include "base/contains.hpp"
 #include "job/tables.hpp"
 
 #include <algorithm>
@@ -17,9 +18,8 @@ constexpr std::string_view without_accelerator{"n1-standard-4"};
 constexpr std::string_view with_accelerator{"n1-standard-8"};
 
 bool gives(std::span<const Accelerators> all, std::string_view type, std::int64_t count) {
-  return std::any_of(all.begin(), all.end(), [&](const Accelerators& one) {
-    return one.type == type &&
-           std::find(one.counts.begin(), one.counts.end(), count) != one.counts.end();
+  return std::ranges::any_of(all, [&](const Accelerators& one) {
+    return one.type == type && contains(one.counts, count);
   });
 }
 

@@ -33,9 +33,8 @@ constexpr std::array reaches{0.2, 0.06, 0.02, 0.005};
 void add_coordinates(const job::Parameter& parameter, const TrialValues* values, Point& point) {
   const ParameterValue* value = nullptr;
   if (values != nullptr) {
-    const auto found = std::find_if(values->begin(), values->end(), [&](const auto& one) {
-      return one.id == parameter.id.value_or("");
-    });
+    const auto found = std::ranges::find_if(
+        *values, [&](const auto& one) { return one.id == parameter.id.value_or(""); });
     value = found == values->end() ? nullptr : &*found;
   }
   if (parameter.categories) {
@@ -69,9 +68,8 @@ TrialValues neighbour(const std::vector<job::Parameter>& parameters,
                       std::mt19937_64& random) {
   TrialValues moved;
   for (const auto& parameter : parameters) {
-    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& one) {
-      return one.id == parameter.id.value_or("");
-    });
+    const auto found = std::ranges::find_if(
+        values, [&](const auto& one) { return one.id == parameter.id.value_or(""); });
     if (found == values.end()) {
       moved.push_back(draw_value(parameter, random));
     } else if (std::bernoulli_distribution{0.5}(random)) {
@@ -93,7 +91,7 @@ double upper_median(std::vector<double> numbers) {
 
 /// Sorts the best first; failed trials, which have no value, are last.
 std::vector<KnownTrial> by_loss(std::vector<KnownTrial> known) {
-  std::stable_sort(known.begin(), known.end(), [](const KnownTrial& a, const KnownTrial& b) {
+  std::ranges::stable_sort(known, [](const KnownTrial& a, const KnownTrial& b) {
     return a.outcome != b.outcome ? a.outcome == Outcome::measured
                                   : a.outcome == Outcome::measured && a.loss < b.loss;
   });
@@ -171,7 +169,7 @@ public:
         random_{random},
         values_{values_of(known)},
         process_{points(), values_},
-        best_loss_{*std::min_element(values_.begin(), values_.end())} {}
+        best_loss_{*std::ranges::min_element(values_)} {}
 
   TrialValues best() {
     best_ = draw(parameters_, random_);
@@ -205,9 +203,8 @@ private:
   void look_at(TrialValues candidate) {
     const double promise =
         expected_improvement(process_.at(point_of(parameters_, candidate)), best_loss_);
-    const bool is_known = std::any_of(known_.begin(), known_.end(), [&](const KnownTrial& trial) {
-      return trial.values == candidate;
-    });
+    const bool is_known = std::ranges::any_of(
+        known_, [&](const KnownTrial& trial) { return trial.values == candidate; });
     if (!is_known && promise > promise_) {
       promise_ = promise;
       best_ = std::move(candidate);
@@ -229,9 +226,8 @@ private:
 TrialValues promising_trial(const std::vector<job::Parameter>& parameters,
                             const std::vector<KnownTrial>& known,
                             std::mt19937_64& random) {
-  const auto measured = static_cast<std::size_t>(
-      std::count_if(known.begin(), known.end(),
-                    [](const KnownTrial& trial) { return trial.outcome == Outcome::measured; }));
+  const auto measured = static_cast<std::size_t>(std::ranges::count_if(
+      known, [](const KnownTrial& trial) { return trial.outcome == Outcome::measured; }));
   if (known.size() < trials_at_random || measured == 0 || parameters.empty()) {
     return draw(parameters, random);
   }

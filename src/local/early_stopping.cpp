@@ -57,7 +57,7 @@ double mean(const std::vector<double>& numbers) {
 }
 
 double median(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   const auto half = numbers.size() / 2;
   return numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2;
 }
@@ -65,8 +65,8 @@ double median(std::vector<double> numbers) {
 /// Returns the points up to `at`.
 Curve until(const Curve& curve, double at) {
   Curve part;
-  std::copy_if(curve.begin(), curve.end(), std::back_inserter(part),
-               [&](const CurvePoint& point) { return point.at <= at; });
+  std::ranges::copy_if(curve, std::back_inserter(part),
+                       [&](const CurvePoint& point) { return point.at <= at; });
   return part;
 }
 
@@ -77,8 +77,8 @@ bool is_below_median(const Curve& running, const std::vector<Curve>& ended) {
     const auto part = until(curve, running.back().at);
     if (!part.empty()) {
       std::vector<double> losses;
-      std::transform(part.begin(), part.end(), std::back_inserter(losses),
-                     [](const CurvePoint& point) { return point.loss; });
+      std::ranges::transform(part, std::back_inserter(losses),
+                             [](const CurvePoint& point) { return point.loss; });
       averages.push_back(mean(losses));
     }
   }

@@ -135,8 +135,8 @@ double GaussianProcess::fit() {
 
 GaussianProcess::Prediction GaussianProcess::at(const Point& point) const {
   std::vector<double> near(points_.size());
-  std::transform(points_.begin(), points_.end(), near.begin(),
-                 [&](const Point& other) { return kernel(point, other); });
+  std::ranges::transform(points_, near.begin(),
+                         [&](const Point& other) { return kernel(point, other); });
   const double mean = std::inner_product(near.begin(), near.end(), weights_.begin(), 0.0);
   const auto solved = forward(factor_, std::move(near));
   const double known = std::inner_product(solved.begin(), solved.end(), solved.begin(), 0.0);

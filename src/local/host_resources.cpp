@@ -38,9 +38,8 @@ std::size_t accelerators_of(const job::Pool& pool) {
 }
 
 Problem meaningless(const std::string& what) {
-  return {.severity = Problem::Severity::warning,
-          .message = fmt::format("{} has no effect on this machine", what),
-          .origin = origin};
+  return Problem::warning(
+      {.message = fmt::format("{} has no effect on this machine", what), .origin = origin});
 }
 
 void check_pool(const job::Pool& pool, const HostResources& host, Problems& problems) {
@@ -63,8 +62,8 @@ void check_pool(const job::Pool& pool, const HostResources& host, Problems& prob
     problems.push_back(meaningless("a network file system of a pool"));
   }
   if (wants_gpu(pool) && host.gpus.empty()) {
-    problems.push_back({.severity = Problem::Severity::warning,
-                        .message = "this machine has no NVIDIA GPU: the job runs without one"});
+    problems.push_back(
+        Problem::warning({.message = "this machine has no NVIDIA GPU: the job runs without one"}));
   }
 }
 
@@ -148,8 +147,8 @@ Problems check_for_host(const job::Job& job, const HostResources& host) {
   // Reports each finding once, even if several pools have it.
   Problems once;
   for (auto& problem : problems) {
-    if (std::none_of(once.begin(), once.end(),
-                     [&](const Problem& other) { return other.message == problem.message; })) {
+    if (std::ranges::none_of(
+            once, [&](const Problem& other) { return other.message == problem.message; })) {
       once.push_back(std::move(problem));
     }
   }

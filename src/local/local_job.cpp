@@ -113,8 +113,8 @@ ClusterRun LocalJob::run_of(const job::Spec& spec, const Cluster& cluster, Watch
                  .is_asked_for_end = [this] { return record_.is_asked_for_end(); },
                  .watcher = &watcher,
                  .watches_usage = static_cast<bool>(options_.screen.live)};
-  std::stable_sort(run.faults.begin(), run.faults.end(),
-                   [](const Fault& a, const Fault& b) { return a.after < b.after; });
+  std::ranges::stable_sort(run.faults,
+                           [](const Fault& a, const Fault& b) { return a.after < b.after; });
   return run;
 }
 
@@ -140,11 +140,10 @@ void LocalJob::tell_limits() const {
   const auto given = sum(counts());
   if (given < wanted) {
     options_.reporter->warn(
-        {.severity = Problem::Severity::warning,
-         .message =
-             fmt::format("{} of the job's {} replicas run here; its environment describes {}",
-                         given, wanted, given),
-         .origin = "`--max-replicas`"});
+        Problem::warning({.message = fmt::format(
+                              "{} of the job's {} replicas run here; its environment describes {}",
+                              given, wanted, given),
+                          .origin = "`--max-replicas`"}));
   }
   if (options_.host.output) {
     options_.reporter->done("Output", *options_.host.output);

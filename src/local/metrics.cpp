@@ -121,9 +121,8 @@ std::optional<Measurement> final_measurement(const std::vector<Measurement>& all
       }
     }
   }
-  const bool has_all = std::all_of(goals.ids.begin(), goals.ids.end(), [&](const std::string& id) {
-    return last.metrics.contains(id);
-  });
+  const bool has_all = std::ranges::all_of(
+      goals.ids, [&](const std::string& id) { return last.metrics.contains(id); });
   return has_all ? std::optional{last} : std::nullopt;
 }
 

@@ -84,8 +84,8 @@ Range range_of(const job::Parameter& parameter) {
     range.most = static_cast<double>(parameter.whole->most.value_or(0));
   } else if (parameter.discrete && has_values(parameter)) {
     const auto& values = *parameter.discrete->values;
-    range.least = *std::min_element(values.begin(), values.end());
-    range.most = *std::max_element(values.begin(), values.end());
+    range.least = *std::ranges::min_element(values);
+    range.most = *std::ranges::max_element(values);
   }
   return range;
 }
@@ -114,9 +114,9 @@ std::string number_text(double number) {
 
 bool is_searched(const job::ConditionalParameter& child, const ParameterValue& parent) {
   const auto is_one = [&](const auto& condition, const auto& to_text) {
-    return condition &&
-           std::any_of(condition->values.begin(), condition->values.end(),
-                       [&](const auto& value) { return to_text(value) == parent.text; });
+    return condition && std::ranges::any_of(condition->values, [&](const auto& value) {
+             return to_text(value) == parent.text;
+           });
   };
   return child.parameter != nullptr &&
          (is_one(child.parent_categories, [](const std::string& value) { return value; }) ||
@@ -165,7 +165,7 @@ ParameterValue move_value(const job::Parameter& parameter,
   if (parameter.discrete && has_values(parameter)) {
     const auto& values = *parameter.discrete->values;
     const auto most = static_cast<double>(values.size() - 1);
-    const auto found = std::find(values.begin(), values.end(), number_of(value));
+    const auto found = std::ranges::find(values, number_of(value));
     const auto at = static_cast<double>(found - values.begin());
     // Small steps must reach the next value.
     const auto moved = at + step(random) * std::max(reach * most, 1.0);

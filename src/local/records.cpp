@@ -182,8 +182,7 @@ std::vector<JobRecord> JobRecords::all() const {
       found.push_back(std::move(*record));
     }
   }
-  std::sort(found.begin(), found.end(),
-            [](const JobRecord& a, const JobRecord& b) { return b.id() < a.id(); });
+  std::ranges::sort(found, [](const JobRecord& a, const JobRecord& b) { return b.id() < a.id(); });
   return found;
 }
 

@@ -1,5 +1,7 @@
 #include "local/restart_policy.hpp"
 
+#include "base/contains.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,8 +49,7 @@ RestartPolicy::RestartPolicy(const std::optional<job::Scheduling>& scheduling)
       timeout_{read_timeout(scheduling)} {}
 
 bool RestartPolicy::may_restart(const Exit& exit) const {
-  return !never_restarts_ && !exit.ran_out_of_memory &&
-         std::find(passing.begin(), passing.end(), exit.status) != passing.end();
+  return !never_restarts_ && !exit.ran_out_of_memory && contains(passing, exit.status);
 }
 
 RestartPolicy::Next RestartPolicy::after(const Replica& replica, const Exit& exit) {

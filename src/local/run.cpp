@@ -244,9 +244,8 @@ private:
            Clock::now() - *since >= run_.faults[faults_made_].after;
          ++faults_made_) {
       const auto& fault = run_.faults[faults_made_];
-      const auto found =
-          std::find_if(replicas().begin(), replicas().end(),
-                       [&](const Replica& one) { return one.name == fault.replica; });
+      const auto found = std::ranges::find_if(
+          replicas(), [&](const Replica& one) { return one.name == fault.replica; });
       if (found == replicas().end()) {
         continue;
       }

@@ -71,9 +71,8 @@ Problems check_study_for_host(const job::Job& job) {
   Problems problems;
   const auto metrics = job.study && job.study->metrics ? job.study->metrics->size() : 0;
   if (metrics > 1 && (is_bayesian(*job.study) || stopping_rule(*job.study))) {
-    problems.push_back({.severity = Problem::Severity::warning,
-                        .message = "the first metric alone guides the search here",
-                        .origin = "`--submitter=local`"});
+    problems.push_back(Problem::warning({.message = "the first metric alone guides the search here",
+                                         .origin = "`--submitter=local`"}));
   }
   return problems;
 }
@@ -153,8 +152,8 @@ Curve StudyRun::curve_of(const Trial& trial) const {
            .loss = *loss});
     }
   }
-  std::stable_sort(curve.begin(), curve.end(),
-                   [](const CurvePoint& a, const CurvePoint& b) { return a.at < b.at; });
+  std::ranges::stable_sort(curve,
+                           [](const CurvePoint& a, const CurvePoint& b) { return a.at < b.at; });
   return curve;
 }
 
@@ -278,8 +277,8 @@ void StudyRun::put_trials() {
 }
 
 std::size_t StudyRun::count(const std::string& state) const {
-  return static_cast<std::size_t>(std::count_if(
-      trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.state == state; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(trials_, [&](const Trial& trial) { return trial.state == state; }));
 }
 
 bool StudyRun::has_failed() const {

@@ -60,14 +60,14 @@ Problems LocalSubmitter::check(const job::Job& job) const {
     append(problems, check_study_for_host(job));
   }
   if (job.model || job.data) {
-    problems.push_back({.severity = Problem::Severity::warning,
-                        .message = "a model or dataset of a pipeline has no effect on this "
-                                   "machine: its training alone runs",
-                        .origin = "`--submitter=local`"});
+    problems.push_back(
+        Problem::warning({.message = "a model or dataset of a pipeline has no effect on this "
+                                     "machine: its training alone runs",
+                          .origin = "`--submitter=local`"}));
   }
   const auto counts = replica_counts(job.spec);
   const auto pools = static_cast<std::size_t>(
-      std::count_if(counts.begin(), counts.end(), [](std::size_t count) { return count > 0; }));
+      std::ranges::count_if(counts, [](std::size_t count) { return count > 0; }));
   if (options_.most_replicas > 0 && options_.most_replicas < pools) {
     problems.push_back(
         {.message = fmt::format("the job has {} pools, each with a replica at least", pools),

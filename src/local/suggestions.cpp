@@ -65,12 +65,11 @@ Suggestions::Suggestions(const job::Job& job,
     return;
   }
   for (auto& values : grid(parameters_, most_trials)) {
-    if (std::none_of(earlier.begin(), earlier.end(),
-                     [&](const Trial& trial) { return trial.values == values; })) {
+    if (std::ranges::none_of(earlier, [&](const Trial& trial) { return trial.values == values; })) {
       grid_.push_back(std::move(values));
     }
   }
-  std::reverse(grid_.begin(), grid_.end());  // the next one is taken from the end
+  std::ranges::reverse(grid_);  // the next one is taken from the end
   most_trials_ = std::min(most_trials, earlier.size() + grid_.size());
 }
 

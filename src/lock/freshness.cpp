@@ -1,5 +1,6 @@
 #include "lock/freshness.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/findings.hpp"
 #include "project/toml.hpp"
@@ -46,8 +47,7 @@ void add_texts(const toml::node* node, std::vector<std::string>& texts) {
 bool is_dynamic(const toml::table& project) {
   std::vector<std::string> names;
   add_texts(project.get("dynamic"), names);
-  return std::find(names.begin(), names.end(), "dependencies") != names.end() ||
-         std::find(names.begin(), names.end(), "optional-dependencies") != names.end();
+  return contains(names, "dependencies") || contains(names, "optional-dependencies");
 }
 
 std::optional<toml::table> parse(const std::string& pyproject) {
@@ -129,11 +129,11 @@ std::optional<std::vector<std::string>> asked_by_project(
 Problem older_than_project(const std::string& file,
                            const std::string& requirement,
                            const std::string& command) {
-  return {.severity = Problem::Severity::warning,
-          .message = fmt::format("`{}` is older than `pyproject.toml`, which asks for `{}`", file,
-                                 printable(requirement)),
-          .origin = file,
-          .hints = {command}};
+  return Problem::warning(
+      {.message = fmt::format("`{}` is older than `pyproject.toml`, which asks for `{}`", file,
+                              printable(requirement)),
+       .origin = file,
+       .hints = {command}});
 }
 
 void tell_missing_names(LockedSet& set,

@@ -1,5 +1,6 @@
 #include "lock/grouped.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "python/name.hpp"
 
@@ -10,9 +11,8 @@
 namespace autopack::lock {
 
 bool is_in_groups(const std::vector<std::string>& groups, const std::vector<std::string>& asked) {
-  return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
-    return std::find(asked.begin(), asked.end(), python::normalise_name(group)) != asked.end();
-  });
+  return std::ranges::any_of(
+      groups, [&](const auto& group) { return contains(asked, python::normalise_name(group)); });
 }
 
 std::pair<std::uint64_t, std::uint64_t> format_version(std::string_view text,

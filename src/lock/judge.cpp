@@ -44,8 +44,8 @@ bool Judge::holds(std::optional<std::string_view> marker, const std::string& pla
 }
 
 bool Judge::any_holds(const std::vector<std::string>& markers, const std::string& place) const {
-  return markers.empty() || std::any_of(markers.begin(), markers.end(),
-                                        [&](const auto& marker) { return holds(marker, place); });
+  return markers.empty() ||
+         std::ranges::any_of(markers, [&](const auto& marker) { return holds(marker, place); });
 }
 
 bool Judge::is_python(std::optional<std::string_view> versions, const std::string& place) const {
@@ -64,8 +64,8 @@ bool Judge::is_python(std::optional<std::string_view> versions, const std::strin
     candidates.back().release.push_back(latest_patch);
   }
   const auto all = set ? std::vector{std::move(*set)} : *alternatives;
-  return std::any_of(all.begin(), all.end(), [&](const auto& one) {
-    return std::any_of(candidates.begin(), candidates.end(), [&](const auto& version) {
+  return std::ranges::any_of(all, [&](const auto& one) {
+    return std::ranges::any_of(candidates, [&](const auto& version) {
       return one.contains(version, python::Prereleases::allowed);
     });
   });
@@ -86,9 +86,8 @@ void require_known(const std::vector<std::string>& asked,
                    const std::string& what,
                    const std::string& file) {
   for (const auto& name : asked) {
-    const bool there = std::any_of(known.begin(), known.end(), [&](const auto& one) {
-      return python::normalise_name(one) == name;
-    });
+    const bool there = std::ranges::any_of(
+        known, [&](const auto& one) { return python::normalise_name(one) == name; });
     if (there) {
       continue;
     }

@@ -27,8 +27,8 @@ bool same_version(const LockedPackage& a, const LockedPackage& b) {
 }  // namespace
 
 void sort_packages(LockedSet& set) {
-  std::stable_sort(set.packages.begin(), set.packages.end(),
-                   [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::ranges::stable_sort(set.packages,
+                           [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
 bool merge_pins(LockedPackage& first, const LockedPackage& again) {

@@ -28,8 +28,8 @@ bool has_hash(const LockedPackage& package) {
   if (package.obstacle || package.source || package.files.empty()) {
     return package.obstacle || package.source || !package.hashes.empty();
   }
-  return std::none_of(package.files.begin(), package.files.end(),
-                      [](const LockedFile& file) { return file.hashes.empty(); });
+  return std::ranges::none_of(package.files,
+                              [](const LockedFile& file) { return file.hashes.empty(); });
 }
 
 }  // namespace
@@ -139,16 +139,15 @@ std::optional<std::string> index_url(std::string_view url) {
 
 void finish(LockedSet& set) {
   sort_packages(set);
-  const auto twice =
-      std::adjacent_find(set.packages.begin(), set.packages.end(),
-                         [](const auto& a, const auto& b) { return a.name == b.name; });
+  const auto twice = std::ranges::adjacent_find(
+      set.packages, [](const auto& a, const auto& b) { return a.name == b.name; });
   if (twice != set.packages.end()) {
     refuse(fmt::format("`{}` is chosen twice, at {} and here", twice->name, twice->place),
            std::next(twice)->place,
            {"extras or groups that exclude each other may have been requested together"});
   }
   set.is_complete = true;
-  set.hashed = std::all_of(set.packages.begin(), set.packages.end(), has_hash);
+  set.hashed = std::ranges::all_of(set.packages, has_hash);
 }
 
 }  // namespace autopack::lock

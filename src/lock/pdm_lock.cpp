@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "lock/document.hpp"
 #include "lock/file_names.hpp"
@@ -77,7 +78,7 @@ private:
       refuse(fmt::format("`{}` has lock_version {}, but autopack reads 4", document_->file(), text),
              place);
     }
-    if (std::find(strategy.begin(), strategy.end(), "inherit_metadata") == strategy.end()) {
+    if (!contains(strategy, "inherit_metadata")) {
       refuse(fmt::format("`{}` leaves groups and markers to PDM: it has no strategy "
                          "`inherit_metadata`",
                          document_->file()),
@@ -93,7 +94,7 @@ private:
     const auto targets = document_->tables(metadata, "targets");
     const auto& machine = target_->interpreter.machine;
     const bool fits =
-        targets.empty() || std::any_of(targets.begin(), targets.end(), [&](const auto* one) {
+        targets.empty() || std::ranges::any_of(targets, [&](const auto* one) {
           const auto platform = document_->text(*one, "platform");
           const auto implementation = document_->text(*one, "implementation");
           const bool is_here =
@@ -113,8 +114,7 @@ private:
   void add(const toml::table& entry) {
     auto package = document_->package(entry);
     package.extras = document_->texts(entry, "extras");
-    std::transform(package.extras.begin(), package.extras.end(), package.extras.begin(),
-                   python::normalise_name);
+    std::ranges::transform(package.extras, package.extras.begin(), python::normalise_name);
     project::sort_unique(package.extras);
     const auto url = document_->text(entry, "url");
     const auto path = document_->text(entry, "path");

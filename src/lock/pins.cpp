@@ -1,5 +1,6 @@
 #include "lock/pins.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "lock/direct_reference.hpp"
@@ -33,7 +34,7 @@ bool is_harmless(const std::string& option) {
       "--index-url",     "--extra-index-url", "--no-index",    "--trusted-host", "--find-links",
       "--pre",           "--prefer-binary",   "--only-binary", "--no-binary",    "--use-feature",
       "--require-hashes"};
-  return std::find(harmless.begin(), harmless.end(), option) != harmless.end();
+  return contains(harmless, option);
 }
 
 /// Returns the only version that `conditions` allow; nothing if they allow several or none.
@@ -243,7 +244,7 @@ private:
     for (const auto& extra : requirement.extras) {
       there.extras.push_back(python::normalise_name(extra));
     }
-    std::sort(there.extras.begin(), there.extras.end());
+    std::ranges::sort(there.extras);
     there.extras.erase(std::unique(there.extras.begin(), there.extras.end()), there.extras.end());
   }
 

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "lock/document.hpp"
@@ -44,9 +45,8 @@ std::vector<std::string> texts_of(const json& object, const char* key, const std
   if (found == object.end()) {
     return texts;
   }
-  const bool good =
-      found->is_array() &&
-      std::all_of(found->begin(), found->end(), [](const auto& one) { return one.is_string(); });
+  const bool good = found->is_array() &&
+                    std::ranges::all_of(*found, [](const auto& one) { return one.is_string(); });
   if (!good) {
     refuse(fmt::format("`{}` is not an array of strings", key), place);
   }
@@ -58,7 +58,7 @@ std::vector<std::string> texts_of(const json& object, const char* key, const std
 
 /// Returns a condition for the version; if `version` has no patch, any patch matches.
 std::string any_patch_of(const std::string& version) {
-  const bool is_short = std::count(version.begin(), version.end(), '.') < 2;
+  const bool is_short = std::ranges::count(version, '.') < 2;
   return "==" + version + (is_short ? ".*" : "");
 }
 
@@ -82,9 +82,7 @@ public:
     require_known(target_->groups, known, "group", file_);
     for (const auto& [key, value] : root_->items()) {
       const auto group = python::normalise_name(key == "develop" ? "dev" : key);
-      if (key != "default" && key != "_meta" &&
-          std::find(target_->groups.begin(), target_->groups.end(), group) !=
-              target_->groups.end()) {
+      if (key != "default" && key != "_meta" && contains(target_->groups, group)) {
         read_section(key);
       }
     }
@@ -126,11 +124,10 @@ private:
     for (const char* const key : {"python_version", "python_full_version"}) {
       const auto version = text_of(*required, key, place);
       if (version && !judge_.is_python(any_patch_of(*version), place)) {
-        set_.warnings.push_back(
-            {.severity = Problem::Severity::warning,
-             .message = fmt::format("`{}` was made for Python {}, but the executor image has {}",
+        set_.warnings.push_back(Problem::warning(
+            {.message = fmt::format("`{}` was made for Python {}, but the executor image has {}",
                                     file_, printable(*version), target_->interpreter.version.str()),
-             .origin = place});
+             .origin = place}));
       }
     }
   }
@@ -157,8 +154,7 @@ private:
     auto package = start_package(
         name, is_pinned ? std::optional{std::string_view{pin}.substr(2)} : std::nullopt, place);
     package.extras = texts_of(entry, "extras", place);
-    std::transform(package.extras.begin(), package.extras.end(), package.extras.begin(),
-                   python::normalise_name);
+    std::ranges::transform(package.extras, package.extras.begin(), python::normalise_name);
     project::sort_unique(package.extras);
     for (const auto& hash : texts_of(entry, "hashes", place)) {
       package.hashes.push_back(read_hash(hash, place));

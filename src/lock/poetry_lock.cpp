@@ -86,10 +86,10 @@ private:
   void tell_empty_groups(const std::vector<std::string>& known) {
     for (const auto& group : target_->groups) {
       if (!is_in_groups(known, {group})) {
-        set_.warnings.push_back({.severity = Problem::Severity::warning,
-                                 .message = fmt::format("no package of `{}` is in the group `{}`",
-                                                        document_->file(), printable(group)),
-                                 .origin = document_->file()});
+        set_.warnings.push_back(
+            Problem::warning({.message = fmt::format("no package of `{}` is in the group `{}`",
+                                                     document_->file(), printable(group)),
+                              .origin = document_->file()}));
       }
     }
   }
@@ -103,7 +103,7 @@ private:
     if (by_group == nullptr) {
       return judge_.holds(document_->text(entry, "markers"), place);
     }
-    return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
+    return std::ranges::any_of(groups, [&](const std::string& group) {
       return is_in_groups({group}, groups_) &&
              judge_.holds(document_->text(*by_group, group), place);
     });

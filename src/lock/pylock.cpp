@@ -52,7 +52,7 @@ private:
   static std::vector<std::string> groups(const Document& document, const Target& target) {
     auto names = document.texts(document.root(), "default-groups");
     names.insert(names.end(), target.groups.begin(), target.groups.end());
-    std::transform(names.begin(), names.end(), names.begin(), python::normalise_name);
+    std::ranges::transform(names, names.begin(), python::normalise_name);
     return names;
   }
 
@@ -66,11 +66,10 @@ private:
     }
     if (version != "1.0") {
       set_.warnings.push_back(
-          {.severity = Problem::Severity::warning,
-           .message =
-               fmt::format("`{}` has lock-version `{}`: autopack reads only what 1.0 defines",
-                           document_->file(), printable(version)),
-           .origin = document_->place(root)});
+          Problem::warning({.message = fmt::format(
+                                "`{}` has lock-version `{}`: autopack reads only what 1.0 defines",
+                                document_->file(), printable(version)),
+                            .origin = document_->place(root)}));
     }
   }
 

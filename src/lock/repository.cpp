@@ -1,5 +1,6 @@
 #include "lock/repository.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "source/tree.hpp"
@@ -28,8 +29,7 @@ bool is_commit(std::string_view text) {
 bool is_plain_url(const std::string& url) {
   const auto end = url.find("://");
   const auto scheme = url.substr(0, std::min(end, url.size()));
-  const bool known = end != std::string::npos &&
-                     std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+  const bool known = end != std::string::npos && contains(schemes, scheme);
   auto host = known ? url.substr(end + 3, url.find('/', end + 3) - (end + 3)) : "";
   const auto sign = host.find('@');
   const bool has_account = scheme == "ssh" && sign != std::string::npos && sign > 0 &&

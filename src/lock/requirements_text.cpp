@@ -15,8 +15,8 @@ namespace {
 std::vector<std::string> hashes_of(const LockedPackage& package) {
   std::vector<std::string> hashes;
   const auto add = [&](const std::vector<python::Hash>& more) {
-    std::transform(more.begin(), more.end(), std::back_inserter(hashes),
-                   [](const auto& hash) { return hash.str(); });
+    std::ranges::transform(more, std::back_inserter(hashes),
+                           [](const auto& hash) { return hash.str(); });
   };
   add(package.hashes);
   for (const auto& file : package.files) {
@@ -28,8 +28,8 @@ std::vector<std::string> hashes_of(const LockedPackage& package) {
 
 /// Returns why pip cannot install `package` by a hash, or nothing if it can.
 std::optional<std::string> obstacle_of(const LockedPackage& package) {
-  const auto in_tree = std::find_if(package.files.begin(), package.files.end(),
-                                    [](const auto& file) { return file.path.has_value(); });
+  const auto in_tree =
+      std::ranges::find_if(package.files, [](const auto& file) { return file.path.has_value(); });
   if (in_tree != package.files.end()) {
     return fmt::format("`{}` is a file of the project", printable(*in_tree->path));
   }
@@ -61,8 +61,8 @@ std::string requirements_text(const LockedSet& set) {
   Problems problems;
   for (const auto& index : indexes_of(set)) {
     // A blank or a line feed would start another option or line.
-    const bool is_word = std::all_of(index.begin(), index.end(),
-                                     [](char letter) { return letter > ' ' && letter < '\x7f'; });
+    const bool is_word =
+        std::ranges::all_of(index, [](char letter) { return letter > ' ' && letter < '\x7f'; });
     if (!is_word) {
       problems.push_back(
           {.message = fmt::format("`{}` is not the URL of an index", printable(index)),

@@ -75,11 +75,10 @@ std::vector<const UvPackage*> UvGraph::members() const {
 
 const UvPackage* UvGraph::project(const std::optional<std::string>& name) const {
   const auto all = members();
-  const auto named = std::find_if(all.begin(), all.end(),
-                                  [&](const UvPackage* package) { return package->name == name; });
-  const auto at_root = std::find_if(all.begin(), all.end(), [](const UvPackage* package) {
-    return package->source.ends_with("=.\n");
-  });
+  const auto named =
+      std::ranges::find_if(all, [&](const UvPackage* package) { return package->name == name; });
+  const auto at_root = std::ranges::find_if(
+      all, [](const UvPackage* package) { return package->source.ends_with("=.\n"); });
   return named != all.end() ? *named : at_root != all.end() ? *at_root : nullptr;
 }
 

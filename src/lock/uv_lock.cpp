@@ -135,7 +135,7 @@ private:
     std::vector<std::string> from_elsewhere;
     for (const auto* const entry : document_->tables(*metadata, "requires-dist")) {
       const auto name = python::normalise_name(document_->required(*entry, "name"));
-      const bool elsewhere = std::any_of(entry->begin(), entry->end(), [](const auto& pair) {
+      const bool elsewhere = std::ranges::any_of(*entry, [](const auto& pair) {
         const auto key = pair.first.str();
         return key != "name" && key != "specifier" && key != "marker" && key != "extras";
       });
@@ -156,13 +156,12 @@ private:
     }
     for (const auto& requirement : locked) {
       if (!std::binary_search(asked->begin(), asked->end(), requirement)) {
-        set_.warnings.push_back(
-            {.severity = Problem::Severity::warning,
-             .message = fmt::format("`{}` is older than `pyproject.toml`, which no longer asks for "
+        set_.warnings.push_back(Problem::warning(
+            {.message = fmt::format("`{}` is older than `pyproject.toml`, which no longer asks for "
                                     "`{}`",
                                     document_->file(), printable(requirement)),
              .origin = document_->file(),
-             .hints = {"uv lock"}});
+             .hints = {"uv lock"}}));
         return;
       }
     }

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "lock/uv_graph.hpp"
 #include "python/name.hpp"
@@ -26,7 +27,7 @@ std::string conflict_name(const std::string& package,
 }
 
 std::vector<std::string> normalised(std::vector<std::string> names) {
-  std::transform(names.begin(), names.end(), names.begin(), python::normalise_name);
+  std::ranges::transform(names, names.begin(), python::normalise_name);
   return names;
 }
 
@@ -94,7 +95,7 @@ private:
     auto& active = judge_.extras();
     for (const auto& extra : extras) {
       auto name = conflict_name(package, non_empty(extra), std::nullopt);
-      if (std::find(active.begin(), active.end(), name) == active.end()) {
+      if (!contains(active, name)) {
         active.push_back(std::move(name));
       }
     }
@@ -127,7 +128,7 @@ std::optional<std::string> active_item(const Document& document,
   const auto extra = normalised(document.text(*table, "extra"));
   const auto group = normalised(document.text(*table, "group"));
   const auto name = conflict_name(package, extra, group);
-  if (std::find(active.begin(), active.end(), name) == active.end()) {
+  if (!contains(active, name)) {
     return std::nullopt;
   }
   return group   ? fmt::format("the group `{}`", *group)

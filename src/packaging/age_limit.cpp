@@ -21,7 +21,7 @@ bool AgeLimit::is_past(std::vector<std::int64_t> times,
   if (installed_after_code_ && !is_dependency_image && !times.empty()) {
     times.pop_back();  // the project itself
   }
-  const auto newest = std::max_element(times.begin(), times.end());
+  const auto newest = std::ranges::max_element(times);
   return newest == times.end() || now - *newest > limit_.count();
 }
 
@@ -33,9 +33,8 @@ std::string AgeLimit::reason() const {
 
   static constexpr std::array units{Unit{86'400, "day"}, Unit{3'600, "hour"}, Unit{60, "minute"},
                                     Unit{1, "second"}};
-  const auto* const unit = std::find_if(units.begin(), units.end(), [&](const Unit& candidate) {
-    return limit_.count() % candidate.seconds == 0;
-  });
+  const auto* const unit = std::ranges::find_if(
+      units, [&](const Unit& candidate) { return limit_.count() % candidate.seconds == 0; });
   const auto count = limit_.count() / unit->seconds;
   return fmt::format("they are older than {} {}{}", count, unit->name, count == 1 ? "" : "s");
 }

@@ -27,7 +27,7 @@ Problems settle(const packaging::Request& request, const Problems& all) {
   settled.reserve(all.size());
   for (const Problem& problem : all) {
     const auto is_same = [&](const Problem& other) { return other.message == problem.message; };
-    if (std::any_of(settled.begin(), settled.end(), is_same)) {
+    if (std::ranges::any_of(settled, is_same)) {
       continue;
     }
     auto& added = settled.emplace_back(problem);
@@ -165,8 +165,7 @@ void Adviser::tell_after_making() {
     const auto& before = work_.plan().warnings;
     std::erase_if(rest, [&](const Problem& one) {
       const auto is_same = [&](const Problem& other) { return other.message == one.message; };
-      return std::any_of(before.begin(), before.end(), is_same) ||
-             std::any_of(early().begin(), early().end(), is_same);
+      return std::ranges::any_of(before, is_same) || std::ranges::any_of(early(), is_same);
     });
     tell(rest);
   }

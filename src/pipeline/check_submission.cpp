@@ -38,7 +38,7 @@ public:
 
   /// Adds it once, even if a rule of the job and the scan report the same.
   void add(const Problem& problem) {
-    const auto same = std::find_if(problems_.begin(), problems_.end(), [&](const Problem& other) {
+    const auto same = std::ranges::find_if(problems_, [&](const Problem& other) {
       return other.message == problem.message &&
              (!other.origin || !problem.origin || other.origin == problem.origin);
     });
@@ -53,7 +53,7 @@ public:
   /// Throws all findings if an error is among them, including `warnings`.
   void throw_if_any(const Problems& warnings) {
     if (has_errors(problems_)) {
-      std::for_each(warnings.begin(), warnings.end(), [this](const auto& one) { add(one); });
+      std::ranges::for_each(warnings, [this](const auto& one) { add(one); });
       throw Error(kind_, problems_);
     }
   }
@@ -179,12 +179,11 @@ Checked check(Services& services,
   checked.inferred = take_inferred(request, wanted.get());
   if (checked.wanted && job::is_tuning(checked.job.kind) && !request.flags.own_dockerfile &&
       !project::names_hypertune(*checked.wanted->scanned.tree, checked.wanted->scanned.project)) {
-    checked.warnings.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = "the program seems not to report its metrics: no requirement and no import "
+    checked.warnings.push_back(Problem::warning(
+        {.message = "the program seems not to report its metrics: no requirement and no import "
                     "names cloudml-hypertune",
          .hints = {"--with-hypertune adds it; the program calls "
-                   "hypertune.HyperTune().report_hyperparameter_tuning_metric"}});
+                   "hypertune.HyperTune().report_hyperparameter_tuning_metric"}}));
   }
   return checked;
 }

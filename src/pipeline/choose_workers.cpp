@@ -97,14 +97,13 @@ void keep_notes(Services& services,
                   wheels.news(services, base),
                   work.request().no_cache ? OldNotes::replaced : OldNotes::corrected);
   if (wrong > 0) {
-    services.reporter->warn(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("the notes in `{}` named other contents for {} {} of this image; "
+    services.reporter->warn(Problem::warning(
+        {.message = fmt::format("the notes in `{}` named other contents for {} {} of this image; "
                                 "they are corrected, and the image was made without them",
                                 work.name().reference.repository(), wrong,
                                 wrong == 1 ? "layer" : "layers"),
          .hints = {"images that were built from them before may hold what nobody checked: see who "
-                   "can push there"}});
+                   "can push there"}}));
   }
 }
 
@@ -224,7 +223,7 @@ private:
 std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, const Packaging& work) {
   const auto& request = work.request();
   const auto is_docker = [](const Output& output) { return output.kind == Output::Kind::docker; };
-  if (std::any_of(request.outputs.begin(), request.outputs.end(), is_docker)) {
+  if (std::ranges::any_of(request.outputs, is_docker)) {
     // Reports a missing engine before anything is written.
     services.docker().info();
   }

@@ -56,12 +56,12 @@ public:
   std::vector<LeftOut> take() {
     std::vector<LeftOut> all;
     for (auto& [key, left] : rules_) {
-      std::stable_sort(left.paths.begin(), left.paths.end(),
-                       [](const auto& a, const auto& b) { return a.size > b.size; });
+      std::ranges::stable_sort(left.paths,
+                               [](const auto& a, const auto& b) { return a.size > b.size; });
       left.paths.resize(std::min(left.paths.size(), most_paths));
       all.push_back(std::move(left));
     }
-    std::stable_sort(all.begin(), all.end(), [](const LeftOut& a, const LeftOut& b) {
+    std::ranges::stable_sort(all, [](const LeftOut& a, const LeftOut& b) {
       return std::tie(a.size, a.count) > std::tie(b.size, b.count);
     });
     return all;
@@ -76,8 +76,8 @@ private:
   }
 
   const plan::Ballast* ballast_at(const std::string& path) const {
-    const auto at = std::find_if(plan_.ballast.begin(), plan_.ballast.end(),
-                                 [&](const plan::Ballast& one) { return one.path == path; });
+    const auto at = std::ranges::find_if(
+        plan_.ballast, [&](const plan::Ballast& one) { return one.path == path; });
     return at == plan_.ballast.end() ? nullptr : &*at;
   }
 

@@ -58,14 +58,13 @@ void find_facts(const packaging::Request& request, packaging::ScannedProject& sc
     if (request.label_git) {
       throw;
     }
-    scanned.project.warnings.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format(
+    scanned.project.warnings.push_back(Problem::warning(
+        {.message = fmt::format(
              "the result says nothing of git: {}",
              join(error.causes().empty() ? std::vector{error.message()}
                                          : std::vector{error.message(), error.causes().back()},
                   ": ")),
-         .hints = error.hints()});
+         .hints = error.hints()}));
   }
 }
 
@@ -101,13 +100,12 @@ void refuse_root(const std::filesystem::path& directory) {
 void warn_of_home(const packaging::Request& request, packaging::ScannedProject& scanned) {
   const auto& directory = request.project.directory;
   if (!request.is_from_git() && is_same_directory(directory, request.environment.home())) {
-    scanned.project.warnings.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("the project directory `{}` is your home directory, and all of it "
+    scanned.project.warnings.push_back(Problem::warning(
+        {.message = fmt::format("the project directory `{}` is your home directory, and all of it "
                                 "goes into the image but for what rules leave out",
                                 printable(std::filesystem::absolute(directory).string())),
          .hints = {"`autopack -C DIR ...` works in the directory of the project",
-                   "`autopack explain` lists what goes in"}});
+                   "`autopack explain` lists what goes in"}}));
   }
 }
 

@@ -80,25 +80,23 @@ Problem problem_of(const FoundSecret& secret, const source::Tree& tree) {
 }
 
 Problem stale(const AllowedSecret& allowed) {
-  return {.severity = Problem::Severity::warning,
-          .message = fmt::format("`{}` allows a secret in `{}` that is not there",
-                                 source::allowed_secrets_file, allowed.path),
-          .origin = fmt::format("{}:{}", source::allowed_secrets_file, allowed.line),
-          .hints = {"remove the line"}};
+  return Problem::warning(
+      {.message = fmt::format("`{}` allows a secret in `{}` that is not there",
+                              source::allowed_secrets_file, allowed.path),
+       .origin = fmt::format("{}:{}", source::allowed_secrets_file, allowed.line),
+       .hints = {"remove the line"}});
 }
 
 Problems problems_of(const std::vector<FoundSecret>& found, const source::Tree& tree) {
   Problems problems;
   const auto allowed = allowed_by(tree);
   for (const FoundSecret& secret : found) {
-    if (std::none_of(allowed.begin(), allowed.end(),
-                     [&](const auto& entry) { return allows(entry, secret); })) {
+    if (std::ranges::none_of(allowed, [&](const auto& entry) { return allows(entry, secret); })) {
       problems.push_back(problem_of(secret, tree));
     }
   }
   for (const AllowedSecret& entry : allowed) {
-    if (std::none_of(found.begin(), found.end(),
-                     [&](const auto& secret) { return allows(entry, secret); })) {
+    if (std::ranges::none_of(found, [&](const auto& secret) { return allows(entry, secret); })) {
       problems.push_back(stale(entry));
     }
   }

@@ -1,5 +1,6 @@
 #include "plan/advice.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/conda_advice.hpp"
 #include "plan/machine_advice.hpp"
@@ -22,10 +23,9 @@ namespace autopack::plan {
 namespace {
 
 Problem warning(std::string message, std::string origin, std::vector<std::string> hints) {
-  return {.severity = Problem::Severity::warning,
-          .message = std::move(message),
-          .origin = non_empty(std::move(origin)),
-          .hints = std::move(hints)};
+  return Problem::warning({.message = std::move(message),
+                           .origin = non_empty(std::move(origin)),
+                           .hints = std::move(hints)});
 }
 
 /// A deep learning framework in an executor image; without a version if that is unknown.
@@ -184,14 +184,13 @@ void tell_impossible(const std::string& text, const std::string& origin, Problem
 bool is_for_windows(const std::string& name) {
   static constexpr std::array<std::string_view, 6> names{
       "pypiwin32", "pywin32", "pywinpty", "tensorflow-intel", "triton-windows", "windows-curses"};
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 bool is_for_mac(const std::string& name) {
   static constexpr std::array<std::string_view, 5> names{"mlx-metal", "pyobjc", "pyobjc-core",
                                                          "tensorflow-macos", "tensorflow-metal"};
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         name.starts_with("pyobjc-framework-");
+  return contains(names, name) || name.starts_with("pyobjc-framework-");
 }
 
 /// Reports lines that `pip freeze` writes on other machines, and that no pip on Linux can install.
@@ -301,7 +300,7 @@ Advice advice(const ReadablePlan& plan,
   Advice advice = import_advice(plan, project, std::move(imports), in_base);
   advice.warnings.insert(advice.warnings.begin(), std::make_move_iterator(of_syntax.begin()),
                          std::make_move_iterator(of_syntax.end()));
-  std::move(programs.begin(), programs.end(), std::back_inserter(advice.warnings));
+  std::ranges::move(programs, std::back_inserter(advice.warnings));
   if (auto problem = conda_advice(plan, project, in_base)) {
     advice.warnings.push_back(std::move(*problem));
   }

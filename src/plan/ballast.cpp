@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, 24> code_suffixes{
 constexpr std::array<std::string_view, 12> settings_suffixes{".cfg",   ".conf", ".env",  ".gin",
                                                              ".hocon", ".ini",  ".json", ".jsonnet",
                                                              ".toml",  ".xml",  ".yaml", ".yml"};
-static_assert(std::is_sorted(code_suffixes.begin(), code_suffixes.end()));
-static_assert(std::is_sorted(settings_suffixes.begin(), settings_suffixes.end()));
+static_assert(std::ranges::is_sorted(code_suffixes));
+static_assert(std::ranges::is_sorted(settings_suffixes));
 
 bool ends_with_one(std::string_view path, Suffixes suffixes) {
   const auto name = path.substr(path.rfind('/') + 1);
@@ -74,8 +74,8 @@ struct Branch {
 
 std::vector<const ContextEntry*> pointers_to(std::span<const ContextEntry> entries) {
   std::vector<const ContextEntry*> pointers(entries.size());
-  std::transform(entries.begin(), entries.end(), pointers.begin(),
-                 [](const ContextEntry& entry) { return &entry; });
+  std::ranges::transform(entries, pointers.begin(),
+                         [](const ContextEntry& entry) { return &entry; });
   return pointers;
 }
 
@@ -176,17 +176,16 @@ std::vector<const ContextEntry*> as_walked(const std::vector<ContextEntry>& code
     return {};
   }
   auto entries = pointers_to(code);
-  if (!std::is_sorted(entries.begin(), entries.end(), is_walked_before)) {
-    std::stable_sort(entries.begin(), entries.end(), is_walked_before);
+  if (!std::ranges::is_sorted(entries, is_walked_before)) {
+    std::ranges::stable_sort(entries, is_walked_before);
   }
   return entries;
 }
 
 Problem heavy(std::string_view what, std::uint64_t size, std::string_view path) {
-  return {.severity = Problem::Severity::warning,
-          .message = fmt::format("{} is {} of the image", what, human_size(size)),
-          .hints = {source::leave_out_command(path) +
-                    "; a job reads data from Cloud Storage, `/gcs/BUCKET/...`"}};
+  return Problem::warning({.message = fmt::format("{} is {} of the image", what, human_size(size)),
+                           .hints = {source::leave_out_command(path) +
+                                     "; a job reads data from Cloud Storage, `/gcs/BUCKET/...`"}});
 }
 
 }  // namespace
@@ -225,12 +224,11 @@ FoundBallast find_ballast(std::span<const ContextEntry> walked,
 Problems weight_advice(const Plan& plan) {
   Problems problems;
   for (const Ballast& one : plan.ballast) {
-    problems.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("`{}/` stays out: {} in {} file{}, no code, and nothing names it",
+    problems.push_back(Problem::warning(
+        {.message = fmt::format("`{}/` stays out: {} in {} file{}, no code, and nothing names it",
                                 printable(one.path), human_size(one.size), one.files,
                                 one.files == 1 ? "" : "s"),
-         .hints = {fmt::format("`{}` takes it in", source::include_flag(one.path))}});
+         .hints = {fmt::format("`{}` takes it in", source::include_flag(one.path))}}));
   }
   const auto entries = as_walked(plan.code);
   const auto branches = heavy_branches(entries);
@@ -252,16 +250,15 @@ Problems weight_advice(const Plan& plan) {
                         heavy(fmt::format("`{}`", printable(entry.path)), entry.size, entry.path));
     }
   }
-  std::stable_sort(told.begin(), told.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(told, [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 0; i < std::min(told.size(), most_told); ++i) {
     problems.push_back(std::move(told[i].second));
   }
   if (told.size() > most_told) {
-    problems.push_back({.severity = Problem::Severity::warning,
-                        .message = fmt::format("{} more files and directories are over {}",
-                                               told.size() - most_told, human_size(much)),
-                        .hints = {"`autopack explain -v` lists them"}});
+    problems.push_back(
+        Problem::warning({.message = fmt::format("{} more files and directories are over {}",
+                                                 told.size() - most_told, human_size(much)),
+                          .hints = {"`autopack explain -v` lists them"}}));
   }
   return problems;
 }

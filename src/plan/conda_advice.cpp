@@ -1,5 +1,6 @@
 #include "plan/conda_advice.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/program/named_distributions.hpp"
 #include "project/requirements/conda_environment.hpp"
@@ -21,7 +22,7 @@ bool belongs_to_framework(const std::string& package) {
   static constexpr std::array<std::string_view, 10> names{
       "cpuonly", "cuda", "cuda-runtime", "cuda-toolkit", "cudatoolkit",
       "cudnn",   "mkl",  "nccl",         "pytorch-cuda", "pytorch-mutex"};
-  return std::find(names.begin(), names.end(), package) != names.end();
+  return contains(names, package);
 }
 
 /// Returns true for packages below Python: conda's own, and libraries that pip does not install.
@@ -47,9 +48,9 @@ bool is_of_conda(const std::string& package) {
                                                           "zlib"};
   static constexpr std::array<std::string_view, 6> beginnings{"_",       "libgcc",    "libgfortran",
                                                               "libgomp", "libstdcxx", "python_abi"};
-  return std::find(names.begin(), names.end(), package) != names.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const auto beginning) { return package.starts_with(beginning); });
+  return contains(names, package) || std::ranges::any_of(beginnings, [&](const auto beginning) {
+           return package.starts_with(beginning);
+         });
 }
 
 /// Returns conda's name of a distribution, if it differs from pip's.
@@ -59,8 +60,8 @@ std::string distribution_of(const std::string& package) {
        {"py-opencv", "opencv-python"},
        {"py-xgboost", "xgboost"},
        {"pytorch", "torch"}}};
-  const auto* const found = std::find_if(others.begin(), others.end(),
-                                         [&](const auto& one) { return one.first == package; });
+  const auto* const found =
+      std::ranges::find_if(others, [&](const auto& one) { return one.first == package; });
   return found == others.end() ? python::normalise_name(package) : std::string{found->second};
 }
 
@@ -89,9 +90,9 @@ public:
     const std::string distribution = distribution_of(package);
     const auto modules = project::modules_of(distribution);
     return distribution == framework_ || (framework_ == "torch" && distribution == "torchvision") ||
-           std::find(named_.begin(), named_.end(), distribution) != named_.end() ||
-           std::any_of(modules.begin(), modules.end(),
-                       [&](const auto& module) { return provides_module(module); });
+           contains(named_, distribution) || std::ranges::any_of(modules, [&](const auto& module) {
+             return provides_module(module);
+           });
   }
 
 private:
@@ -131,13 +132,12 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
   if (packages.size() > most_told) {
     names += fmt::format(" and {} more", packages.size() - most_told);
   }
-  return Problem{
-      .severity = Problem::Severity::warning,
-      .message = fmt::format(
-          "`{}` asks conda for {}: autopack installs with pip, so {} not installed",
-          project.conda->file, printable(names), packages.size() == 1 ? "it is" : "they are"),
-      .hints = {"what the executor image does not bring goes into a requirements.txt, or "
-                "`--requirements=NAME,...`"}};
+  return Problem::warning(
+      {.message = fmt::format(
+           "`{}` asks conda for {}: autopack installs with pip, so {} not installed",
+           project.conda->file, printable(names), packages.size() == 1 ? "it is" : "they are"),
+       .hints = {"what the executor image does not bring goes into a requirements.txt, or "
+                 "`--requirements=NAME,...`"}});
 }
 
 std::optional<std::string> unread_conda_hint(const ReadablePlan& plan,

@@ -29,25 +29,22 @@ bool sets_workers(std::string_view line) {
 
 bool sets_data_workers(std::string_view text) {
   const auto lines = split(text, '\n');
-  return std::any_of(lines.begin(), lines.end(),
-                     [](std::string_view line) { return sets_workers(trim(line)); });
+  return std::ranges::any_of(lines, [](std::string_view line) { return sets_workers(trim(line)); });
 }
 
 std::optional<Problem> data_worker_advice(const ReadablePlan& plan,
                                           const std::vector<ReachedFile>& reached) {
-  const auto found = std::find_if(reached.begin(), reached.end(), [&](const ReachedFile& file) {
+  const auto found = std::ranges::find_if(reached, [&](const ReachedFile& file) {
     return file.imports_torch && sets_data_workers(plan.read(*file.entry));
   });
   if (found == reached.end()) {
     return std::nullopt;
   }
-  return Problem{
-      .severity = Problem::Severity::warning,
-      .message = fmt::format("`{}` loads data in worker processes", printable(found->path)),
-      .hints = {"torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0"},
-      .reason =
-          "they share memory, of which a container has little: `Bus error` says that it ran "
-          "out"};
+  return Problem::warning(
+      {.message = fmt::format("`{}` loads data in worker processes", printable(found->path)),
+       .hints = {"torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0"},
+       .reason = "they share memory, of which a container has little: `Bus error` says that it ran "
+                 "out"});
 }
 
 }  // namespace autopack::plan

@@ -226,8 +226,8 @@ std::vector<ContextEntry> Gatherer::take() {
   states_.clear();
   std::vector<ContextEntry> entries = std::exchange(entries_, {});
   // A walk's order is almost that of the paths, and often exactly.
-  if (!std::is_sorted(entries.begin(), entries.end(), by_path)) {
-    std::sort(entries.begin(), entries.end(), by_path);
+  if (!std::ranges::is_sorted(entries, by_path)) {
+    std::ranges::sort(entries, by_path);
   }
   entries.erase(std::unique(entries.begin(), entries.end(),
                             [](const auto& a, const auto& b) { return a.path == b.path; }),

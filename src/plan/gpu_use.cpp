@@ -20,7 +20,7 @@ std::optional<int> line_with_cuda(std::string_view text) {
   for (const auto& line : split(text, '\n')) {
     ++number;
     const auto code = std::string_view{line}.substr(0, line.find('#'));
-    if (std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
+    if (std::ranges::any_of(signs, [&](std::string_view sign) {
           return code.find(sign) != std::string_view::npos;
         })) {
       return number;

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/advice.hpp"
 #include "plan/conda_advice.hpp"
@@ -43,8 +44,8 @@ public:
       framework_ = {*base_};
     }
     std::vector<std::string> unknown;
-    std::copy_if(named_.names.begin(), named_.names.end(), std::back_inserter(unknown),
-                 [](const auto& name) { return !project::is_known_distribution(name); });
+    std::ranges::copy_if(named_.names, std::back_inserter(unknown),
+                         [](const auto& name) { return !project::is_known_distribution(name); });
     has_unknown_ = !named_.certain || !unknown.empty();
     is_complete_ =
         named_.certain && !is_unread_ &&
@@ -78,9 +79,8 @@ private:
 
   static bool has_extras(const project::Project& project) {
     const auto asks = [](const std::string& text) { return text.find('[') != std::string::npos; };
-    return std::any_of(project.normalised_requirements.begin(),
-                       project.normalised_requirements.end(), asks) ||
-           std::any_of(project.requirements.begin(), project.requirements.end(), asks);
+    return std::ranges::any_of(project.normalised_requirements, asks) ||
+           std::ranges::any_of(project.requirements, asks);
   }
 
   bool is_unread_;  ///< only the build of the project determines its requirements
@@ -155,11 +155,9 @@ std::vector<std::string> hints_of_extras(const project::Project& project,
     if (most.empty()) {
       break;
     }
-    std::erase_if(imports, [&](const auto& import) {
-      return std::find(most.begin(), most.end(), import.module) != most.end();
-    });
-    std::transform(most.begin(), most.end(), most.begin(),
-                   [](const auto& module) { return "`" + printable(module) + "`"; });
+    std::erase_if(imports, [&](const auto& import) { return contains(most, import.module); });
+    std::ranges::transform(most, most.begin(),
+                           [](const auto& module) { return "`" + printable(module) + "`"; });
     hints.push_back(fmt::format("`--extra={}` brings {}", shell_quote(best), join(most, ", ")));
   }
   return hints;
@@ -211,8 +209,8 @@ std::string adding(const ReadablePlan& plan,
                    const std::vector<std::string>& names) {
   if (project.lock || project.hashed) {
     std::vector<std::string> quoted;
-    std::transform(names.begin(), names.end(), std::back_inserter(quoted),
-                   [](const auto& name) { return "`" + name + "`"; });
+    std::ranges::transform(names, std::back_inserter(quoted),
+                           [](const auto& name) { return "`" + name + "`"; });
     return fmt::format("add {} to the requirements", join(quoted, ", "));
   }
   if (project.requirement_files.empty()) {
@@ -248,7 +246,7 @@ std::optional<std::string> hint_for(const ReadablePlan& plan,
   std::vector<std::string> names;
   for (const auto& import : imports) {
     const auto name = project::usual_distribution(import.module);
-    if (name && std::find(names.begin(), names.end(), *name) == names.end()) {
+    if (name && !contains(names, *name)) {
       names.push_back(*name);
     }
   }
@@ -293,7 +291,7 @@ Problem missing_imports(const ReadablePlan& plan,
     problem.hints.push_back(std::move(hint));
   }
   auto spelled = hints_of_spelling(imports);
-  std::move(spelled.begin(), spelled.end(), std::back_inserter(problem.hints));
+  std::ranges::move(spelled, std::back_inserter(problem.hints));
   if (auto hint = hint_for(plan, project, imports, unseen); hint && !imports.empty()) {
     problem.hints.push_back(std::move(*hint));
   }
@@ -335,7 +333,7 @@ bool settle_by_base(std::vector<OpenImport>& imports, const BaseModules& in_base
     const auto found = known.find(module_to_look_for(import.module));
     return found != known.end() && found->second;
   });
-  return std::all_of(imports.begin(), imports.end(), [&](const auto& import) {
+  return std::ranges::all_of(imports, [&](const auto& import) {
     return known.contains(module_to_look_for(import.module));
   });
 }
@@ -398,8 +396,8 @@ Advice import_advice(const ReadablePlan& plan,
     }
     auto problem = missing_imports(plan, project, group, unseen);
     std::vector<std::string> modules;
-    std::transform(group.begin(), group.end(), std::back_inserter(modules),
-                   [](const auto& one) { return one.module; });
+    std::ranges::transform(group, std::back_inserter(modules),
+                           [](const auto& one) { return one.module; });
     if (auto hint = unread_conda_hint(plan, project, modules)) {
       problem.hints.push_back(std::move(*hint));
     }

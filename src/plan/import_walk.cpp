@@ -1,5 +1,6 @@
 #include "plan/import_walk.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
@@ -27,13 +28,12 @@ constexpr std::array<std::string_view, 4> root_finders{"autoroot", "autorootcwd"
                                                        "rootutils"};
 
 bool finds_root(const project::PythonFile& file) {
-  return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
-    return std::find(root_finders.begin(), root_finders.end(), import.module) != root_finders.end();
-  });
+  return std::ranges::any_of(
+      file.imports, [](const auto& import) { return contains(root_finders, import.module); });
 }
 
 bool imports_torch(const project::PythonFile& file) {
-  return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
+  return std::ranges::any_of(file.imports, [](const auto& import) {
     return import.module == "torch" || import.module.starts_with("torch.");
   });
 }
@@ -150,7 +150,7 @@ ImportFindings ImportWalk::run() {
 }
 
 void ImportWalk::add_root(const std::string& root) {
-  if (std::find(roots_.begin(), roots_.end(), root) == roots_.end()) {
+  if (!contains(roots_, root)) {
     roots_.push_back(root);
   }
 }
@@ -279,9 +279,8 @@ bool ImportWalk::stands_in(const Module& module,
   if (!descend(modules_, at, rest, [](const Module&) {})) {
     return false;
   }
-  const bool has_names =
-      std::any_of(import.names.begin(), import.names.end(),
-                  [&](const auto& name) { return modules_.find(at.path, name).has_value(); });
+  const bool has_names = std::ranges::any_of(
+      import.names, [&](const auto& name) { return modules_.find(at.path, name).has_value(); });
   const bool is_answered = at.path != module.path || has_names;
   if (is_answered) {
     answered_.insert(first);
@@ -324,7 +323,7 @@ std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
                                              const std::string& name) const {
   std::vector<std::string> roots = roots_;
   for (const auto& root : {std::string{}, std::string{"src"}, project::parent_path(path)}) {
-    if (std::find(roots.begin(), roots.end(), root) == roots.end()) {
+    if (!contains(roots, root)) {
       roots.push_back(root);
     }
   }

@@ -40,10 +40,11 @@ void ImportWalk::mend_hints(Problem& problem) const {
   if (!needs_first_root_ || !start_.is_script) {
     return;
   }
-  std::replace(problem.hints.begin(), problem.hints.end(), hint_of_whole_directory(start_),
-               fmt::format("`PYTHONPATH=. python {}` in a shell script finds it, and what is "
-                           "beside the script",
-                           shell_quote(start_.file)));
+  std::ranges::replace(
+      problem.hints, hint_of_whole_directory(start_),
+      fmt::format("`PYTHONPATH=. python {}` in a shell script finds it, and what is "
+                  "beside the script",
+                  shell_quote(start_.file)));
 }
 
 Problem ImportWalk::missing(const project::Import& import,
@@ -86,13 +87,13 @@ Problem ImportWalk::missing(const project::Import& import,
 Problem ImportWalk::foreign_extension(const project::Import& import,
                                       const std::string& path,
                                       const ContextEntry& extension) const {
-  return {
-      .severity = Problem::Severity::warning,
-      .message = fmt::format("{}, and `{}` is built for another Python or system than the "
-                             "executor image's, Python {} on {}",
-                             where_imported(import, path, import.module), printable(extension.path),
-                             plan_.base.python_version.value_or("3"), plan_.base.platform),
-      .hints = {"a `setup.py` or `pyproject.toml` that builds it lets the image make its own"}};
+  return Problem::warning(
+      {.message =
+           fmt::format("{}, and `{}` is built for another Python or system than the "
+                       "executor image's, Python {} on {}",
+                       where_imported(import, path, import.module), printable(extension.path),
+                       plan_.base.python_version.value_or("3"), plan_.base.platform),
+       .hints = {"a `setup.py` or `pyproject.toml` that builds it lets the image make its own"}});
 }
 
 std::string remedy_for(const project::RemovedName& removed) {
@@ -146,18 +147,16 @@ void ImportWalk::tell_tensorflow1(const project::Import& import, const std::stri
     return;
   }
   for (const std::string gone : {"tensorflow.contrib", "tensorflow.examples.tutorials"}) {
-    const bool is_named =
-        std::any_of(import.names.begin(), import.names.end(),
-                    [&](const auto& name) { return import.module + "." + name == gone; });
+    const bool is_named = std::ranges::any_of(
+        import.names, [&](const auto& name) { return import.module + "." + name == gone; });
     const bool is_in_it = (import.module + ".").starts_with(gone + ".");
     if ((is_named || is_in_it) && told_.insert(gone).second) {
-      findings_.problems.push_back(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format(
+      findings_.problems.push_back(Problem::warning(
+          {.message = fmt::format(
                "`{}` line {} imports `{}`, which TensorFlow has only before 2.0; "
                "of those versions none is made for Python {}",
                printable(path), import.line, gone, plan_.base.python_version.value_or("")),
-           .hints = {"take an executor image with TensorFlow 1"}});
+           .hints = {"take an executor image with TensorFlow 1"}}));
     }
   }
 }
@@ -174,12 +173,12 @@ void ImportWalk::tell_removed(const project::Import& import, const std::string& 
     note_open(import, path);
   } else if (told_.insert(fmt::format("{} {}", row.module, row.names)).second) {
     tell(import,
-         {.severity = Problem::Severity::warning,
-          .message = fmt::format("`{}` line {} imports `{}` from `{}`, which has it only before "
-                                 "Python 3.{}; the executor image has {}",
-                                 printable(path), import.line, removed->name, row.module, row.minor,
-                                 plan_.base.python_version.value_or("")),
-          .hints = {remedy_for(row)}});
+         Problem::warning({.message = fmt::format(
+                               "`{}` line {} imports `{}` from `{}`, which has it only before "
+                               "Python 3.{}; the executor image has {}",
+                               printable(path), import.line, removed->name, row.module, row.minor,
+                               plan_.base.python_version.value_or("")),
+                           .hints = {remedy_for(row)}}));
   }
 }
 

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
@@ -14,17 +15,15 @@ namespace {
 /// Returns whether reading the text of `file` again may find something.
 bool may_start_programs(const project::PythonFile& file) {
   static constexpr std::array<std::string_view, 3> modules{"subprocess", "os", "asyncio"};
-  return std::any_of(file.imports.begin(), file.imports.end(), [](const auto& import) {
-    return std::find(modules.begin(), modules.end(), import.module) != modules.end();
-  });
+  return std::ranges::any_of(file.imports,
+                             [](const auto& import) { return contains(modules, import.module); });
 }
 
 bool holds_any(std::string_view text) {
   static constexpr std::array<std::string_view, 4> words{"subprocess", "os.system", "os.popen",
                                                          "create_subprocess"};
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -61,10 +60,10 @@ bool ImportWalk::note_uses(const ContextEntry& entry,
 }
 
 bool ImportWalk::add_literal_roots(const project::PythonUses& uses) {
-  const bool is_literal = !uses.computes_path && !uses.changes_directory &&
-                          !uses.path_texts.empty() && !start_.origin &&
-                          std::none_of(uses.path_texts.begin(), uses.path_texts.end(),
-                                       [](const auto& text) { return text.starts_with('/'); });
+  const bool is_literal =
+      !uses.computes_path && !uses.changes_directory && !uses.path_texts.empty() &&
+      !start_.origin &&
+      std::ranges::none_of(uses.path_texts, [](const auto& text) { return text.starts_with('/'); });
   if (is_literal) {
     for (const auto& text : uses.path_texts) {
       if (const auto root = source::normalise(text)) {
@@ -100,15 +99,14 @@ void ImportWalk::tell_files() {
   const std::string more =
       beside_.size() > 1 ? fmt::format(", as {} more", beside_.size() - 1) : std::string{};
   const std::string file = start_.file.substr(start_.root.size() + 1);
-  findings_.problems.push_back(
-      {.severity = Problem::Severity::warning,
-       .message = fmt::format("`{}` line {} opens `{}`, which is found from `{}` only{}; programs "
+  findings_.problems.push_back(Problem::warning(
+      {.message = fmt::format("`{}` line {} opens `{}`, which is found from `{}` only{}; programs "
                               "start in the project's directory",
                               printable(first.path), first.line, printable(first.name),
                               printable(start_.root), more),
        .hints = {fmt::format("`--command={}` starts it there",
                              shell_quote(fmt::format("env,-C,{},{},{}", start_.root,
-                                                     plan_.python.value_or("python3"), file)))}});
+                                                     plan_.python.value_or("python3"), file)))}}));
 }
 
 }  // namespace autopack::plan

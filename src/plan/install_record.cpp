@@ -126,7 +126,7 @@ InstallRecord record_of(const json& all) {
   }
   all.at("tree").get_to(record.tree);
   all.at("written").get_to(record.written);
-  std::sort(record.written.begin(), record.written.end());
+  std::ranges::sort(record.written);
   return record;
 }
 

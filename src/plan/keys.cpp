@@ -1,5 +1,6 @@
 #include "plan/keys.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/layers.hpp"
 
@@ -132,9 +133,8 @@ bool is_requirement_text(const Plan& plan,
                          const std::string& path) {
   const auto& files = plan.dependencies.requirement_files;
   const auto& inputs = project.requirement_inputs;
-  return std::find(files.begin(), files.end(), path) != files.end() ||
-         ((path.ends_with(".txt") || path.ends_with(".in")) &&
-          std::find(inputs.begin(), inputs.end(), path) != inputs.end());
+  return contains(files, path) ||
+         ((path.ends_with(".txt") || path.ends_with(".in")) && contains(inputs, path));
 }
 
 std::string base_identity(const image::BaseFacts& base) {

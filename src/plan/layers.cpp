@@ -33,7 +33,7 @@ constexpr std::size_t code{2};
 constexpr std::array<std::string_view, 22> source_suffixes{
     ".bash", ".c",     ".cc", ".cfg", ".cpp", ".cu", ".h",   ".hpp",  ".ini", ".ipynb", ".json",
     ".md",   ".proto", ".py", ".pyi", ".pyx", ".sh", ".sql", ".toml", ".txt", ".yaml",  ".yml"};
-static_assert(std::is_sorted(source_suffixes.begin(), source_suffixes.end()));
+static_assert(std::ranges::is_sorted(source_suffixes));
 
 bool is_source(const ContextEntry& entry) {
   const std::string_view path{entry.path};
@@ -96,10 +96,10 @@ void put_in_order(std::vector<LayerEntry>& entries) {
   const auto is_out_of_order = [](const LayerEntry& a, const LayerEntry& b) {
     return a.path >= b.path;
   };
-  if (std::adjacent_find(entries.begin(), entries.end(), is_out_of_order) == entries.end()) {
+  if (std::ranges::adjacent_find(entries, is_out_of_order) == entries.end()) {
     return;
   }
-  std::stable_sort(entries.begin(), entries.end(), is_before);
+  std::ranges::stable_sort(entries, is_before);
   const auto last =
       std::unique(entries.rbegin(), entries.rend(),
                   [](const LayerEntry& a, const LayerEntry& b) { return a.path == b.path; });
@@ -150,7 +150,7 @@ std::vector<LayerEntry> with_parents(const std::vector<LayerEntry>& entries) {
       parents.push_back(path.substr(0, slash));
     }
   }
-  std::sort(parents.begin(), parents.end());
+  std::ranges::sort(parents);
   parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
   std::vector<LayerEntry> all;
   all.reserve(entries.size() + parents.size());

@@ -90,9 +90,8 @@ void describe_left_out(const source::Selection& selection,
 std::optional<DeadLink> dead_link(const ReadablePlan& plan,
                                   const source::Selection& selection,
                                   const ContextEntry& entry) {
-  const bool is_of_job =
-      std::any_of(places_of_a_job.begin(), places_of_a_job.end(),
-                  [&](auto place) { return entry.link_target.starts_with(place); });
+  const bool is_of_job = std::ranges::any_of(
+      places_of_a_job, [&](auto place) { return entry.link_target.starts_with(place); });
   if (is_of_job) {
     return std::nullopt;
   }
@@ -236,10 +235,9 @@ Problems dangling_links(const ReadablePlan& plan, const project::Project& projec
     problems.push_back(std::move(problem));
   }
   if (more > 0) {
-    problems.push_back(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("{} more symbolic link{} lead{} nowhere in the image", more,
-                                more == 1 ? "" : "s", more == 1 ? "s" : "")});
+    problems.push_back(Problem::warning(
+        {.message = fmt::format("{} more symbolic link{} lead{} nowhere in the image", more,
+                                more == 1 ? "" : "s", more == 1 ? "s" : "")}));
   }
   return problems;
 }

@@ -1,5 +1,6 @@
 #include "plan/machine_advice.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/python_file.hpp"
 #include "project/code/python_tokens.hpp"
@@ -24,8 +25,7 @@ bool is_of_containers(std::string_view path) {
   static constexpr std::array<std::string_view, 15> places{
       "/bin/",  "/dev/", "/etc/",  "/gcs/", "/lib/", "/lib64/", "/media/", "/mnt/",
       "/proc/", "/run/", "/sbin/", "/sys/", "/tmp/", "/usr/",   "/var/"};
-  return std::any_of(places.begin(), places.end(),
-                     [&](auto place) { return path.starts_with(place); });
+  return std::ranges::any_of(places, [&](auto place) { return path.starts_with(place); });
 }
 
 bool exists_here(const std::string& path) {
@@ -38,12 +38,12 @@ bool is_careful(std::string_view text) {
   static constexpr std::array<std::string_view, 5> words{"exists(", "isfile(", "is_file(", "isdir(",
                                                          "is_dir("};
   return text.find("except") != std::string_view::npos ||
-         std::any_of(words.begin(), words.end(),
-                     [&](auto word) { return text.find(word) != std::string_view::npos; });
+         std::ranges::any_of(words,
+                             [&](auto word) { return text.find(word) != std::string_view::npos; });
 }
 
 bool surely_imports(const project::PythonFile& file, std::string_view module) {
-  return std::any_of(file.imports.begin(), file.imports.end(), [&](const auto& import) {
+  return std::ranges::any_of(file.imports, [&](const auto& import) {
     return import.level == 0 && import.module == module && !import.optional && !import.nested;
   });
 }
@@ -142,27 +142,25 @@ private:
       return;
     }
     reported_zone_ = true;
-    problems_.push_back({.severity = Problem::Severity::warning,
-                         .message = fmt::format("`{}` line {} uses the time zone `{}`, and the "
-                                                "image has no data of time zones",
-                                                printable(file.path), string.line, printable(zone)),
-                         .hints = {"`--requirements=tzdata`"}});
+    problems_.push_back(Problem::warning(
+        {.message = fmt::format("`{}` line {} uses the time zone `{}`, and the "
+                                "image has no data of time zones",
+                                printable(file.path), string.line, printable(zone)),
+         .hints = {"`--requirements=tzdata`"}}));
   }
 
   /// True unless it is known that no requirement brings the data: a lock lists everything.
   bool may_install_zones() {
     const auto& dependencies = plan_.dependencies;
     const auto& environment = plan_.base.environment;
-    const bool has_path = std::any_of(environment.begin(), environment.end(), [](const auto& pair) {
-      return pair.starts_with("PYTHONTZPATH=");
-    });
+    const bool has_path = std::ranges::any_of(
+        environment, [](const auto& pair) { return pair.starts_with("PYTHONTZPATH="); });
     if (has_path || !dependencies.apt_packages.empty() ||
         (dependencies.needs_pip() && !dependencies.lock)) {
       return true;
     }
     const auto named = project::named_distributions(plan_.working_directory(), project_);
-    return !named.certain ||
-           std::find(named.names.begin(), named.names.end(), "tzdata") != named.names.end();
+    return !named.certain || contains(named.names, "tzdata");
   }
 
   /// A user that is a number needs an entry in /etc/passwd, or a variable that names it.
@@ -174,11 +172,11 @@ private:
       return;
     }
     reported_user_ = true;
-    problems_.push_back({.severity = Problem::Severity::warning,
-                         .message = fmt::format("`{}` line {} asks for the name of the user, and "
-                                                "the image's user {} has none",
-                                                printable(file.path), call.line, user),
-                         .hints = {"`--env=USER=NAME`"}});
+    problems_.push_back(
+        Problem::warning({.message = fmt::format("`{}` line {} asks for the name of the user, and "
+                                                 "the image's user {} has none",
+                                                 printable(file.path), call.line, user),
+                          .hints = {"`--env=USER=NAME`"}}));
   }
 
   bool names_user() const {
@@ -187,16 +185,16 @@ private:
     const auto& environment = plan_.base.environment;
     return project_.given_at.contains("env") || project_.given_at.contains("env-file") ||
            !plan_.dependencies.apt_packages.empty() ||
-           std::any_of(environment.begin(), environment.end(), [](const auto& pair) {
-             return std::any_of(variables.begin(), variables.end(),
-                                [&](auto variable) { return pair.starts_with(variable); });
+           std::ranges::any_of(environment, [](const auto& pair) {
+             return std::ranges::any_of(variables,
+                                        [&](auto variable) { return pair.starts_with(variable); });
            });
   }
 
   bool base_lacks(const std::vector<std::string>& names) const {
     const auto known = in_base_(names);
     return known.size() == names.size() &&
-           std::none_of(known.begin(), known.end(), [](const auto& one) { return one.second; });
+           std::ranges::none_of(known, [](const auto& one) { return one.second; });
   }
 
   const ReadablePlan& plan_;

@@ -91,8 +91,7 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   if (!more.empty()) {
     entries.insert(entries.end(), std::make_move_iterator(more.begin()),
                    std::make_move_iterator(more.end()));
-    std::sort(entries.begin(), entries.end(),
-              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::ranges::sort(entries, [](const auto& a, const auto& b) { return a.path < b.path; });
   }
   return entries;
 }
@@ -140,7 +139,7 @@ std::vector<std::string> texts_of(const Plan& plan) {
 
 void refuse_unfit_texts(const Plan& plan, Problems& problems) {
   std::vector<std::string> texts = texts_of(plan);
-  std::sort(texts.begin(), texts.end());
+  std::ranges::sort(texts);
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   for (const std::string& text : texts) {
     if (!fits_dockerfile(text)) {
@@ -258,7 +257,7 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
   Problems once;
   for (Problem& problem : problems) {
     const auto same = [&](const Problem& other) { return other.message == problem.message; };
-    if (std::none_of(once.begin(), once.end(), same)) {
+    if (std::ranges::none_of(once, same)) {
       once.push_back(std::move(problem));
     }
   }

@@ -120,8 +120,8 @@ std::optional<source::Entry> Modules::on_disk(const std::string& root,
     return std::nullopt;
   }
   const auto children = tree.list(path);
-  const bool has_code = std::any_of(children.begin(), children.end(),
-                                    [](const auto& child) { return child.path.ends_with(".py"); });
+  const bool has_code =
+      std::ranges::any_of(children, [](const auto& child) { return child.path.ends_with(".py"); });
   return has_code ? directory : std::nullopt;
 }
 

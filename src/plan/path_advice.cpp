@@ -168,9 +168,8 @@ private:
 
   void warn(const std::string& path, std::string message, std::vector<std::string> hints) {
     if (reported_.insert(path).second) {
-      problems_.push_back({.severity = Problem::Severity::warning,
-                           .message = std::move(message),
-                           .hints = std::move(hints)});
+      problems_.push_back(
+          Problem::warning({.message = std::move(message), .hints = std::move(hints)}));
     }
   }
 

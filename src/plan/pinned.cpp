@@ -43,9 +43,9 @@ bool has_unpinned(const Plan& plan, const project::Project& project) {
   const auto& lines = project.normalised_requirements;
   const auto& asked = dependencies.requirements;
   return !dependencies.apt_packages.empty() || dependencies.install ||
-         !std::all_of(lines.begin(), lines.end(), is_pinned) ||
-         !std::all_of(asked.begin(), asked.end(),
-                      [](const std::string& text) { return is_pinned(normalised(text)); });
+         !std::ranges::all_of(lines, is_pinned) ||
+         !std::ranges::all_of(asked,
+                              [](const std::string& text) { return is_pinned(normalised(text)); });
 }
 
 }  // namespace autopack::plan

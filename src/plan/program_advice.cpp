@@ -1,5 +1,6 @@
 #include "plan/program_advice.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/python_uses.hpp"
 #include "project/program/launcher.hpp"
@@ -19,7 +20,7 @@ bool is_auxiliary(std::string_view name) {
   static constexpr std::array<std::string_view, 16> names{
       "git",    "git-lfs", "svn",  "ps",   "lspci", "lsof", "ip",     "ping",
       "strace", "sudo",    "perf", "file", "gdb",   "tmux", "screen", "vim"};
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 /// Returns true for methods that a library calls.
@@ -27,15 +28,14 @@ bool is_called_by_libraries(std::string_view function) {
   static constexpr std::array<std::string_view, 8> names{
       "prepare_data", "setup",    "train_dataloader", "training_step",
       "forward",      "download", "process",          "get"};
-  return function.starts_with("__") ||
-         std::find(names.begin(), names.end(), function) != names.end();
+  return function.starts_with("__") || contains(names, function);
 }
 
 bool is_called(const ReadablePlan& plan,
                const ImportFindings& imports,
                const std::string& function) {
   return function.empty() || is_called_by_libraries(function) ||
-         std::any_of(imports.files.begin(), imports.files.end(), [&](const ContextEntry* file) {
+         std::ranges::any_of(imports.files, [&](const ContextEntry* file) {
            return project::surely_mentions(plan.read(*file), function);
          });
 }
@@ -116,14 +116,13 @@ Problems unmet_module_needs(const ReadablePlan& plan,
           there.size() == names.size() &&
           std::ranges::none_of(there, [](const auto& one) { return one.second; });
       if (is_missing && !is_silenced) {
-        problems.push_back(
-            {.severity = Problem::Severity::warning,
-             .message = fmt::format("`{}` line {} imports `{}`, which {}, and the executor image "
+        problems.push_back(Problem::warning(
+            {.message = fmt::format("`{}` line {} imports `{}`, which {}, and the executor image "
                                     "does not have it",
                                     printable(file.path), import->line, need.module, need.need),
              .hints = plan.base.apt
                           ? std::vector{fmt::format("--system-packages={}", need.packages)}
-                          : std::vector<std::string>{}});
+                          : std::vector<std::string>{}}));
       }
       break;
     }
@@ -170,7 +169,7 @@ Problems program_advice(const ReadablePlan& plan,
   std::vector<std::string> told;
   for (const auto& one : started) {
     const auto there = known.find("program:" + one.name);
-    const bool is_told = std::find(told.begin(), told.end(), one.name) != told.end();
+    const bool is_told = contains(told, one.name);
     if (!is_told && there != known.end() && !there->second &&
         is_called(plan, imports, one.function)) {
       told.push_back(one.name);

@@ -29,7 +29,7 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
       }
     }
   }
-  return std::any_of(patches.begin(), patches.end(), [&](std::uint64_t patch) {
+  return std::ranges::any_of(patches, [&](std::uint64_t patch) {
     Version one = version;
     one.release.push_back(patch);
     return required.allows(one);
@@ -40,12 +40,11 @@ bool may_allow(const project::RequiresPython& required, const Version& version) 
 void warn_of_named_version(Plan& plan, const source::Tree& tree, const Version& version) {
   for (const auto& named : project::read_named_pythons({tree, source::Selection{}})) {
     if (!may_allow(named, version)) {
-      plan.warnings.push_back(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format("`{}` names Python `{}`, but the executor image `{}` has {}",
+      plan.warnings.push_back(Problem::warning(
+          {.message = fmt::format("`{}` names Python `{}`, but the executor image `{}` has {}",
                                   printable(named.origin), printable(named.text),
                                   printable(plan.base.reference), *plan.base.python_version),
-           .hints = {"take an executor image with that Python"}});
+           .hints = {"take an executor image with that Python"}}));
     }
   }
 }

@@ -120,7 +120,7 @@ std::vector<std::string> copy_lines(const std::vector<Copy>& copies, std::string
 
 std::vector<std::string> quote_all(const std::vector<std::string>& words) {
   std::vector<std::string> result;
-  std::transform(words.begin(), words.end(), std::back_inserter(result), shell_quote);
+  std::ranges::transform(words, std::back_inserter(result), shell_quote);
   return result;
 }
 
@@ -226,8 +226,7 @@ void add_dialect(mustache::data& values, const image::BaseFacts& base, const Dia
 bool has_outside_files(const Plan& plan) {
   const auto outside = [](const Copy& copy) { return copy.source.starts_with(extras_directory); };
   const auto& inputs = plan.dependencies.requirement_copies;
-  return std::any_of(plan.copies.begin(), plan.copies.end(), outside) ||
-         std::any_of(inputs.begin(), inputs.end(), outside);
+  return std::ranges::any_of(plan.copies, outside) || std::ranges::any_of(inputs, outside);
 }
 
 std::string variables_text(const std::map<std::string, std::string>& variables) {

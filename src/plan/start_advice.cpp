@@ -1,5 +1,6 @@
 #include "plan/start_advice.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
@@ -30,8 +31,7 @@ using Severity = Problem::Severity;
 bool is_everywhere(const std::string& program) {
   static constexpr std::array<std::string_view, 7> names{"bash", "env",     "nice",  "nohup",
                                                          "sh",   "timeout", "stdbuf"};
-  return program.find('/') != std::string::npos ||
-         std::find(names.begin(), names.end(), program) != names.end();
+  return program.find('/') != std::string::npos || contains(names, program);
 }
 
 class StartCheck {
@@ -87,8 +87,7 @@ private:
   /// Returns whether the executor image contains one of `names`; nothing if unknown.
   std::optional<bool> base_holds(const std::vector<std::string>& names) const {
     const auto known = in_base_ ? in_base_(names) : std::map<std::string, bool>{};
-    const bool any =
-        std::any_of(known.begin(), known.end(), [](const auto& one) { return one.second; });
+    const bool any = std::ranges::any_of(known, [](const auto& one) { return one.second; });
     return any || known.size() == names.size() ? std::optional{any} : std::nullopt;
   }
 
@@ -102,9 +101,7 @@ private:
   bool is_installed_by_apt(const std::string& packages) const {
     const auto& all = plan_.dependencies.apt_packages;
     const auto wanted = split(packages, ',');
-    return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& one) {
-      return std::find(all.begin(), all.end(), one) != all.end();
-    });
+    return std::ranges::any_of(wanted, [&](const std::string& one) { return contains(all, one); });
   }
 
   /// Returns whether installing the project may create the program: its metadata names it, or is
@@ -140,7 +137,7 @@ private:
       return;
     }
     const auto& names = named().names;
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
+    if (contains(names, name)) {
       return;
     }
     const auto there = base_holds({"program:" + name});
@@ -263,7 +260,7 @@ private:
 
   /// Checks programs that shell scripts run from PATH. Does not report unknown ones.
   void check_used(std::vector<project::UsedProgram> used) {
-    const auto count = std::count_if(used.begin(), used.end(), starts_python);
+    const auto count = std::ranges::count_if(used, starts_python);
     std::erase_if(used, [&](const project::UsedProgram& one) {
       const bool is_command =
           plan_.entry.kind == project::EntryKind::program && plan_.entry.words.front() == one.name;
@@ -278,7 +275,7 @@ private:
       const auto there = known.find("program:" + one.name);
       return there == known.end() || there->second;
     });
-    const bool has_other_python = std::count_if(used.begin(), used.end(), starts_python) < count;
+    const bool has_other_python = std::ranges::count_if(used, starts_python) < count;
     for (const auto& one : used) {
       tell_missing(one);
       if (starts_python(one) && is_of_entry(one) && !has_other_python) {
@@ -315,8 +312,7 @@ private:
       return true;
     }
     const auto& all = named().names;
-    return std::find(all.begin(), all.end(), *distribution) != all.end() ||
-           project::is_brought_by(*distribution, all);
+    return contains(all, *distribution) || project::is_brought_by(*distribution, all);
   }
 
   void tell_missing(const project::UsedProgram& used) {

@@ -10,9 +10,7 @@ namespace autopack::plan {
 namespace {
 
 Problem doubt(std::string message, std::string hint) {
-  return {.severity = Problem::Severity::warning,
-          .message = std::move(message),
-          .hints = {std::move(hint)}};
+  return Problem::warning({.message = std::move(message), .hints = {std::move(hint)}});
 }
 
 Problem python2(const ReachedFile& file) {

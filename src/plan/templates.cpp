@@ -1,5 +1,6 @@
 #include "plan/templates.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -48,7 +49,7 @@ void check_template(const std::string& file,
   for (std::size_t at = text.find("{{"); at != std::string_view::npos; at = text.find("{{", at)) {
     const auto line = [&, begin = at] {
       const auto before = text.substr(0, begin);
-      return 1 + std::count(before.begin(), before.end(), '\n');
+      return 1 + std::ranges::count(before, '\n');
     };
     const std::size_t end = text.find("}}", at);
     if (end == std::string_view::npos) {
@@ -61,7 +62,7 @@ void check_template(const std::string& file,
     }
     tag.remove_prefix(std::min(tag.find_first_not_of("{&#^/ "), tag.size()));
     const std::string name{trim(tag)};
-    if (std::find(known.begin(), known.end(), name) != known.end()) {
+    if (contains(known, name)) {
       continue;
     }
     Error error(ErrorKind::usage,

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
 
@@ -36,8 +37,8 @@ std::vector<Start> starts_of(const Plan& plan, const project::Project& project) 
 /// Merges `more` into `all` without duplicates; a module that one of them needs is certain.
 void add_findings(ImportFindings& all, ImportFindings more) {
   for (auto& file : more.reached) {
-    const auto same = std::find_if(all.reached.begin(), all.reached.end(),
-                                   [&](const auto& other) { return other.path == file.path; });
+    const auto same = std::ranges::find_if(
+        all.reached, [&](const auto& other) { return other.path == file.path; });
     if (same == all.reached.end()) {
       all.reached.push_back(std::move(file));
     } else {
@@ -46,20 +47,19 @@ void add_findings(ImportFindings& all, ImportFindings more) {
   }
   for (auto& problem : more.problems) {
     const auto same = [&](const Problem& other) { return other.message == problem.message; };
-    if (std::none_of(all.problems.begin(), all.problems.end(), same)) {
+    if (std::ranges::none_of(all.problems, same)) {
       all.problems.push_back(std::move(problem));
     }
   }
   for (auto& program : more.programs) {
-    if (std::find(all.programs.begin(), all.programs.end(), program) == all.programs.end()) {
+    if (!contains(all.programs, program)) {
       all.programs.push_back(std::move(program));
     }
   }
   all.files.insert(all.files.end(), more.files.begin(), more.files.end());
   for (auto& import : more.open) {
-    const auto same = std::find_if(all.open.begin(), all.open.end(), [&](const auto& other) {
-      return other.module == import.module;
-    });
+    const auto same = std::ranges::find_if(
+        all.open, [&](const auto& other) { return other.module == import.module; });
     if (same == all.open.end()) {
       all.open.push_back(std::move(import));
     } else if ((import.certain && !same->certain) || (import.sure && !same->sure)) {

@@ -52,10 +52,10 @@ public:
 
   /// Returns false only if no Python of that version on that platform accepts it.
   bool may_fit(const python::WheelName& wheel) const {
-    const bool is_of_others = std::any_of(
-        wheel.interpreters.begin(), wheel.interpreters.end(),
-        [](const std::string& tag) { return !tag.starts_with("cp") && !tag.starts_with("py"); });
-    return is_of_others || std::any_of(accepted_.begin(), accepted_.end(), [&](const auto& tags) {
+    const bool is_of_others = std::ranges::any_of(wheel.interpreters, [](const std::string& tag) {
+      return !tag.starts_with("cp") && !tag.starts_with("py");
+    });
+    return is_of_others || std::ranges::any_of(accepted_, [&](const auto& tags) {
              return tags.rank(wheel).has_value();
            });
   }

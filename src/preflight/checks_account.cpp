@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
@@ -76,7 +77,7 @@ Problems check_act_as(const PlannedJob& job, const Sources& sources) {
                             Service::iam, answer, job.project())};
   }
   const auto granted = answer.body->value("permissions", json::array());
-  if (std::find(granted.begin(), granted.end(), act_as) == granted.end()) {
+  if (!contains(granted, act_as)) {
     return {failing("act-as",
                     fmt::format("you may not use service account `{}`", printable(account)),
                     fmt::format("the permission `{}` is missing", act_as),
@@ -92,7 +93,7 @@ Problems check_act_as(const PlannedJob& job, const Sources& sources) {
 Problems check_service_account(const PlannedJob& job, const Sources& sources) {
   auto findings = check_account(job, sources);
   auto more = check_act_as(job, sources);
-  std::move(more.begin(), more.end(), std::back_inserter(findings));
+  std::ranges::move(more, std::back_inserter(findings));
   return findings;
 }
 

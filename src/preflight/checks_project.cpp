@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
@@ -136,7 +137,7 @@ Problems check_permissions(const PlannedJob& job, const Sources& sources) {
                             Service::cloudresourcemanager, answer, project)};
   }
   const auto granted = answer.body->value("permissions", json::array());
-  if (std::find(granted.begin(), granted.end(), job.create_permission) == granted.end()) {
+  if (!contains(granted, job.create_permission)) {
     return {failing("permission", fmt::format("you may not create jobs in project `{}`", project),
                     fmt::format("the permission `{}` is missing", job.create_permission),
                     {fmt::format("gcloud projects add-iam-policy-binding {} --member=user:YOU "

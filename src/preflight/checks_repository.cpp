@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "preflight/checks.hpp"
@@ -40,7 +41,7 @@ Problem no_repository(const registry::ArtifactName& name) {
 
 bool is_granted(const ApiAnswer& answer, const char* permission) {
   const auto granted = answer.body->value("permissions", json::array());
-  return std::find(granted.begin(), granted.end(), permission) != granted.end();
+  return contains(granted, permission);
 }
 
 /// The repository of the default name is created before the push.
@@ -167,7 +168,7 @@ Problems check_repository(const PlannedJob& job, const Sources& sources) {
   if (!has_errors(findings)) {
     findings.push_back(ok("repository", fmt::format("repository `{}` exists", name->resource())));
     for (auto more : {check_upload(*name, sources), check_tag(*answer.body, *name, job, sources)}) {
-      std::move(more.begin(), more.end(), std::back_inserter(findings));
+      std::ranges::move(more, std::back_inserter(findings));
     }
   }
   return findings;

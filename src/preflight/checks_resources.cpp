@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
@@ -114,7 +115,7 @@ Problems check_bucket(const std::string& bucket, const PlannedJob& job, const So
   findings.push_back(ok("bucket", named.what + " exists"));
   if (const auto owner = text_at(*answer.body, "projectNumber"); !owner.empty()) {
     auto more = check_bucket_access(bucket, owner, job, sources);
-    std::move(more.begin(), more.end(), std::back_inserter(findings));
+    std::ranges::move(more, std::back_inserter(findings));
   }
   return findings;
 }
@@ -184,8 +185,7 @@ Problems check_persistent_resource(const PlannedJob& job, const Sources& sources
   }
   for (const auto& pool : job.pools) {
     const auto machine = machine_of(pool).type.value_or("");
-    if (!machines.empty() &&
-        std::find(machines.begin(), machines.end(), machine) == machines.end()) {
+    if (!machines.empty() && !contains(machines, machine)) {
       return {
           failing(named.check,
                   fmt::format("{} has no machines of type `{}`", named.what, printable(machine)),

@@ -1,5 +1,7 @@
 #include "preflight/planned_job.hpp"
 
+#include "base/contains.hpp"
+
 #include <algorithm>
 
 namespace autopack::preflight {
@@ -12,7 +14,7 @@ void add_bucket(std::vector<std::string>& buckets, const std::string& uri) {
     return;
   }
   const auto name = uri.substr(scheme.size(), uri.find('/', scheme.size()) - scheme.size());
-  if (!name.empty() && std::find(buckets.begin(), buckets.end(), name) == buckets.end()) {
+  if (!name.empty() && !contains(buckets, name)) {
     buckets.push_back(name);
   }
 }
@@ -48,7 +50,7 @@ std::vector<std::string> PlannedJob::ready_images() const {
   std::vector<std::string> images;
   for (const auto& pool : pools) {
     const auto image = image_of(pool);
-    if (image && std::find(images.begin(), images.end(), *image) == images.end()) {
+    if (image && !contains(images, *image)) {
       images.push_back(*image);
     }
   }

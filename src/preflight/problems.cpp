@@ -53,7 +53,7 @@ Problem unknown(std::string check,
 Problems without_repeats(const Problems& problems) {
   Problems result;
   for (const auto& problem : problems) {
-    const bool is_told = std::any_of(result.begin(), result.end(), [&](const Problem& other) {
+    const bool is_told = std::ranges::any_of(result, [&](const Problem& other) {
       return other.severity == problem.severity && other.message == problem.message;
     });
     if (!is_told) {
@@ -65,8 +65,8 @@ Problems without_repeats(const Problems& problems) {
 
 Problems in_order(const Problems& problems) {
   auto result = without_repeats(problems);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
+  std::ranges::stable_sort(
+      result, [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
   return result;
 }
 

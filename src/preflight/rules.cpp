@@ -1,5 +1,6 @@
 #include "preflight/rules.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "image/facts.hpp"
 #include "job/tables.hpp"
@@ -20,8 +21,7 @@ constexpr std::array multi_regions{std::string_view{"us"}, std::string_view{"eur
 
 bool is_location(const std::string& location) {
   const auto known = job::tables::regions();
-  return std::find(known.begin(), known.end(), location) != known.end() ||
-         std::find(multi_regions.begin(), multi_regions.end(), location) != multi_regions.end();
+  return contains(known, location) || contains(multi_regions, location);
 }
 
 /// `runs` for an image that is not pushed. gcloud accepts impossible names in gcr.io for such
@@ -118,8 +118,7 @@ Problem wrong_architecture(const std::string& subject,
 bool needs_cuda_11(const std::string& accelerator) {
   static constexpr std::array older{"NVIDIA_TESLA_K80", "NVIDIA_TESLA_P100", "NVIDIA_TESLA_V100",
                                     "NVIDIA_TESLA_P4", "NVIDIA_TESLA_T4"};
-  return accelerator.starts_with("NVIDIA_") &&
-         std::find(older.begin(), older.end(), accelerator) == older.end();
+  return accelerator.starts_with("NVIDIA_") && !contains(older, accelerator);
 }
 
 int major_of(const std::string& version) {
@@ -132,7 +131,7 @@ int major_of(const std::string& version) {
 /// Matches ASCII names separated by dots, at least two.
 bool is_dotted_name(std::string_view text) {
   const auto parts = split(text, '.');
-  return parts.size() > 1 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
+  return parts.size() > 1 && std::ranges::all_of(parts, [](const std::string& part) {
            return !part.empty() && is_alphanumeric(part, "_") && (part[0] < '0' || part[0] > '9');
          });
 }
@@ -278,9 +277,8 @@ std::optional<std::string> find_cuda_version(const std::vector<std::string>& env
 Problems check_image(const ImageFacts& image, const std::vector<const job::Pool*>& pools) {
   Problems findings;
   for (const auto* const pool : pools) {
-    const bool fits =
-        std::any_of(image.platforms.begin(), image.platforms.end(),
-                    [&](const std::string& platform) { return runs(platform, *pool); });
+    const bool fits = std::ranges::any_of(
+        image.platforms, [&](const std::string& platform) { return runs(platform, *pool); });
     if (!fits && image.is_index) {
       findings.push_back(missing_platform(image, *pool));
     } else if (!fits && !image.platforms.empty()) {

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/tables.hpp"
@@ -109,8 +110,8 @@ std::vector<QuotaNeed> quota_needs(const PlannedJob& job) {
       fmt::format("custom_model_training_{}", job.preemptible ? "preemptible_" : "");
   const auto add = [&](std::string_view part, std::int64_t amount) {
     const auto metric = prefix + std::string{part};
-    const auto found = std::find_if(needs.begin(), needs.end(),
-                                    [&](const QuotaNeed& n) { return n.metric == metric; });
+    const auto found =
+        std::ranges::find_if(needs, [&](const QuotaNeed& n) { return n.metric == metric; });
     if (amount <= 0) {
       return;
     }
@@ -124,9 +125,8 @@ std::vector<QuotaNeed> quota_needs(const PlannedJob& job) {
     const auto replicas = pool.replicas.value_or(1) * job.parallel_trials;
     const auto machine = machine_of(pool);
     add("cpus", cpus_of(machine.type.value_or("")) * replicas);
-    const auto* const found =
-        std::find_if(accelerators.begin(), accelerators.end(),
-                     [&](const Accelerator& a) { return a.type == machine.accelerator; });
+    const auto* const found = std::ranges::find_if(
+        accelerators, [&](const Accelerator& a) { return a.type == machine.accelerator; });
     if (found != accelerators.end()) {
       add(found->part, machine.accelerators.value_or(0) * replicas);
     }
@@ -163,7 +163,7 @@ Grant grant_of(const json& policy,
       continue;
     }
     const auto role = binding["role"].get<std::string>();
-    const bool fits = std::find(roles.begin(), roles.end(), role) != roles.end();
+    const bool fits = contains(roles, role);
     const bool is_custom = !role.starts_with("roles/");
     if (!fits && !is_custom) {
       continue;

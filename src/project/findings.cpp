@@ -154,7 +154,7 @@ bool matches_glob(std::string_view pattern, std::string_view name) {
 }
 
 void sort_unique(std::vector<std::string>& list) {
-  std::sort(list.begin(), list.end());
+  std::ranges::sort(list);
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 

@@ -37,8 +37,8 @@ std::optional<ForeignPath> path_of_another_machine(const python::Requirement& re
   const auto& path = requirement.target;
   const bool is_known =
       requirement.kind == python::Requirement::Kind::path && path.starts_with('/') &&
-      std::any_of(build_places.begin(), build_places.end(),
-                  [&](const auto place) { return path.find(place) != std::string::npos; });
+      std::ranges::any_of(build_places,
+                          [&](const auto place) { return path.find(place) != std::string::npos; });
   if (!is_known) {
     return std::nullopt;
   }

@@ -65,8 +65,7 @@ std::vector<ToolSetting> read_tool_settings(std::string_view text, const std::st
                           .line = static_cast<int>(value.source().begin.line)});
     }
   }
-  std::stable_sort(settings.begin(), settings.end(),
-                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  std::ranges::stable_sort(settings, [](const auto& a, const auto& b) { return a.line < b.line; });
   return settings;
 }
 

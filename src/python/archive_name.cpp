@@ -15,7 +15,7 @@ bool is_archive_name(std::string_view name) {
       ".whl", ".zip",    ".tar.gz", ".tgz",      ".tar", ".tar.bz2",
       ".tbz", ".tar.xz", ".txz",    ".tar.lzma", ".tlz"};
   const auto lower = to_lower(name);
-  return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) {
+  return std::ranges::any_of(suffixes, [&](std::string_view suffix) {
     return lower.size() > suffix.size() && lower.ends_with(suffix);
   });
 }
@@ -24,7 +24,7 @@ std::optional<std::string> check_wheel_name(std::string_view name) {
   const auto parts = split(name.substr(0, name.size() - std::string_view{".whl"}.size()), '-');
   const bool good =
       (parts.size() == 5 || parts.size() == 6) &&
-      std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); }) &&
+      std::ranges::none_of(parts, [](const auto& part) { return part.empty(); }) &&
       (parts.size() == 5 || std::isdigit(static_cast<unsigned char>(parts[2].front())) != 0);
   return good ? std::nullopt
               : std::optional{fmt::format(

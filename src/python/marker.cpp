@@ -1,5 +1,6 @@
 #include "python/marker.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "python/name.hpp"
 #include "python/specifier.hpp"
@@ -178,8 +179,8 @@ private:
       ++end;
     }
     const auto name = rest_.substr(0, end);
-    const auto* const known = std::find_if(variables.begin(), variables.end(),
-                                           [&](const auto& one) { return one.first == name; });
+    const auto* const known =
+        std::ranges::find_if(variables, [&](const auto& one) { return one.first == name; });
     if (known == variables.end() && name != groups_variable) {
       return std::nullopt;
     }
@@ -232,7 +233,7 @@ std::optional<bool> compare(std::string_view variable,
 /// Evaluates `extra == "gpu"`, and `"gpu" in extras` of lock files.
 std::optional<bool> is_member(const std::vector<std::string>& members, const Node& node) {
   const std::string name = normalise_name(node.left.is_variable ? node.right.text : node.left.text);
-  const bool there = std::find(members.begin(), members.end(), name) != members.end();
+  const bool there = contains(members, name);
   if (node.op == "==" || node.op == "===" || node.op == "in") {
     return there;
   }

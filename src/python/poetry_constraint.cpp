@@ -28,8 +28,7 @@ void add_range(std::vector<Specifier>& all, const Version& version, std::size_t 
 /// For `^1.2`: the upper bound is the next version whose first non-zero number differs.
 std::size_t kept_by_caret(const Version& version) {
   const auto& numbers = version.release;
-  const auto first =
-      std::find_if(numbers.begin(), numbers.end(), [](auto number) { return number != 0; });
+  const auto first = std::ranges::find_if(numbers, [](auto number) { return number != 0; });
   return first == numbers.end() ? numbers.size()
                                 : static_cast<std::size_t>(first - numbers.begin()) + 1;
 }

@@ -1,5 +1,6 @@
 #include "python/requirement.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "python/archive_name.hpp"
@@ -67,8 +68,7 @@ bool is_url(std::string_view text) {
   const auto scheme = to_lower(text.substr(0, colon));
   static constexpr std::array schemes{"http", "https", "file", "ftp"};
   static constexpr std::array vcs{"git", "hg", "svn", "bzr"};
-  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end() ||
-         std::find(vcs.begin(), vcs.end(), scheme.substr(0, scheme.find('+'))) != vcs.end();
+  return contains(schemes, scheme) || contains(vcs, scheme.substr(0, scheme.find('+')));
 }
 
 bool looks_like_path(std::string_view text) {
@@ -142,8 +142,8 @@ Requirement address(std::string_view text) {
 /// Returns a version condition list such as `>=1,<2` without white space; nothing if it is invalid.
 std::optional<std::string> check_conditions(std::string_view text) {
   std::string compact;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(compact),
-               [](char c) { return c != ' ' && c != '\t'; });
+  std::ranges::copy_if(text, std::back_inserter(compact),
+                       [](char c) { return c != ' ' && c != '\t'; });
   if (compact.starts_with('(') && compact.ends_with(')')) {
     compact = compact.substr(1, compact.size() - 2);
   }
@@ -157,9 +157,8 @@ std::optional<std::string> check_conditions(std::string_view text) {
     conditions.pop_back();
   }
   for (const auto& condition : conditions) {
-    const auto* const used =
-        std::find_if(operators.begin(), operators.end(),
-                     [&](std::string_view op) { return condition.starts_with(op); });
+    const auto* const used = std::ranges::find_if(
+        operators, [&](std::string_view op) { return condition.starts_with(op); });
     if (used == operators.end() || condition.size() == used->size()) {
       return std::nullopt;
     }
@@ -237,7 +236,7 @@ Requirement read_name(std::string_view text) {
         result.extras.push_back(normalise_name(extra));
       }
     }
-    std::sort(result.extras.begin(), result.extras.end());
+    std::ranges::sort(result.extras);
     rest = trim(rest.substr(close + 1));
   }
   if (rest.starts_with('@')) {

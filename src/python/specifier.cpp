@@ -74,9 +74,8 @@ bool may_stand(const Specifier& specifier) {
 
 std::optional<Specifier> Specifier::parse(std::string_view text) {
   text = trim(text);
-  const auto* const found = std::find_if(operators.begin(), operators.end(), [&](const auto& one) {
-    return text.starts_with(one.first);
-  });
+  const auto* const found =
+      std::ranges::find_if(operators, [&](const auto& one) { return text.starts_with(one.first); });
   if (found == operators.end()) {
     return std::nullopt;
   }
@@ -145,11 +144,11 @@ std::optional<SpecifierSet> SpecifierSet::parse(std::string_view text) {
 }
 
 bool SpecifierSet::contains(const Version& candidate, Prereleases prereleases) const {
-  const bool refused = prereleases == Prereleases::as_named && candidate.is_prerelease() &&
-                       std::none_of(all_.begin(), all_.end(),
-                                    [](const auto& one) { return one.names_prerelease(); });
-  return !refused && std::all_of(all_.begin(), all_.end(),
-                                 [&](const auto& one) { return one.holds_for(candidate); });
+  const bool refused =
+      prereleases == Prereleases::as_named && candidate.is_prerelease() &&
+      std::ranges::none_of(all_, [](const auto& one) { return one.names_prerelease(); });
+  return !refused &&
+         std::ranges::all_of(all_, [&](const auto& one) { return one.holds_for(candidate); });
 }
 
 }  // namespace autopack::python

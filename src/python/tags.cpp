@@ -1,5 +1,7 @@
 #include "python/tags.hpp"
 
+#include "base/contains.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +28,7 @@ constexpr std::array<NamedManylinux, 3> named_manylinuxes{
 bool has_manylinux(std::string_view machine) {
   static constexpr std::array<std::string_view, 9> machines{
       "x86_64", "i686", "aarch64", "armv7l", "ppc64", "ppc64le", "s390x", "loongarch64", "riscv64"};
-  return std::find(machines.begin(), machines.end(), machine) != machines.end();
+  return contains(machines, machine);
 }
 
 std::vector<std::string> platforms_of(const std::string& machine, const Libc& libc) {
@@ -55,9 +57,9 @@ std::vector<std::string> platforms_of(const std::string& machine, const Libc& li
 std::optional<std::size_t> first_pair(const std::vector<std::pair<std::string, std::string>>& pairs,
                                       const WheelName& wheel) {
   const auto has = [](const std::vector<std::string>& set, const std::string& one) {
-    return std::find(set.begin(), set.end(), one) != set.end();
+    return contains(set, one);
   };
-  const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
+  const auto found = std::ranges::find_if(pairs, [&](const auto& pair) {
     return has(wheel.interpreters, pair.first) && has(wheel.abis, pair.second);
   });
   return found == pairs.end() ? std::nullopt
@@ -117,8 +119,7 @@ std::optional<std::size_t> AcceptedTags::rank(const WheelName& wheel) const {
     }
   }
   const auto pair = first_pair(pure_, wheel);
-  const bool anywhere =
-      std::find(wheel.platforms.begin(), wheel.platforms.end(), "any") != wheel.platforms.end();
+  const bool anywhere = contains(wheel.platforms, "any");
   return pair && anywhere ? std::optional{binary_.size() * platforms_.size() + *pair}
                           : std::nullopt;
 }

@@ -144,7 +144,7 @@ private:
         return false;
       }
       std::string part{rest_.substr(0, end)};
-      if (std::all_of(part.begin(), part.end(), is_digit)) {
+      if (std::ranges::all_of(part, is_digit)) {
         part.erase(0, std::min(part.find_first_not_of('0'), part.size() - 1));
       }
       version.local.push_back(std::move(part));
@@ -185,8 +185,8 @@ std::strong_ordering compare_releases(const std::vector<std::uint64_t>& a,
 
 /// Numbers sort after words, and compare as numbers.
 std::strong_ordering compare_local(const std::string& a, const std::string& b) {
-  const bool a_counts = is_digit(a.front()) && std::all_of(a.begin(), a.end(), is_digit);
-  const bool b_counts = is_digit(b.front()) && std::all_of(b.begin(), b.end(), is_digit);
+  const bool a_counts = is_digit(a.front()) && std::ranges::all_of(a, is_digit);
+  const bool b_counts = is_digit(b.front()) && std::ranges::all_of(b, is_digit);
   if (a_counts != b_counts) {
     return a_counts ? std::strong_ordering::greater : std::strong_ordering::less;
   }

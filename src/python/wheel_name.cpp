@@ -18,7 +18,7 @@ constexpr std::string_view suffix{".whl"};
 
 std::optional<BuildTag> parse_build(std::string_view text) {
   const auto digits =
-      static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+      static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
   constexpr std::size_t most_digits{18};
   if (digits == 0 || digits > most_digits) {
     return std::nullopt;
@@ -31,8 +31,7 @@ std::optional<BuildTag> parse_build(std::string_view text) {
 /// Returns the tags of a dotted set, or nothing if one of them is empty.
 std::optional<std::vector<std::string>> parse_tags(std::string_view text) {
   auto tags = split(to_lower(text), '.');
-  const bool whole =
-      std::none_of(tags.begin(), tags.end(), [](const std::string& tag) { return tag.empty(); });
+  const bool whole = std::ranges::none_of(tags, [](const std::string& tag) { return tag.empty(); });
   return whole ? std::optional{std::move(tags)} : std::nullopt;
 }
 
@@ -79,7 +78,7 @@ std::variant<WheelName, std::string> read(std::string_view file) {
   if (!interpreters || !abis || !platforms) {
     return "one of its tags is empty";
   }
-  if (!std::all_of(interpreters->begin(), interpreters->end(), is_identifier)) {
+  if (!std::ranges::all_of(*interpreters, is_identifier)) {
     return fmt::format("`{}` does not name interpreters", printable(parts[first]));
   }
   name.interpreters = std::move(*interpreters);

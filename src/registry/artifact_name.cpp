@@ -39,9 +39,8 @@ std::string ArtifactName::resource() const {
 
 std::optional<ArtifactName> parse_artifact_name(const std::string& host, const std::string& path) {
   ArtifactName name;
-  const auto* const legacy =
-      std::find_if(legacy_hosts.begin(), legacy_hosts.end(),
-                   [&](const LegacyHost& candidate) { return candidate.host == host; });
+  const auto* const legacy = std::ranges::find_if(
+      legacy_hosts, [&](const LegacyHost& candidate) { return candidate.host == host; });
   if (legacy != legacy_hosts.end()) {
     name.location = legacy->location;
     name.repository = host;

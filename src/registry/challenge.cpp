@@ -69,7 +69,7 @@ bool is_internal_v4(std::uint32_t address) {
       Range{0x00000000, 8},  Range{0x0A000000, 8},  Range{0x64400000, 10}, Range{0x7F000000, 8},
       Range{0xA9FE0000, 16}, Range{0xAC100000, 12}, Range{0xC0A80000, 16},
   };
-  return std::any_of(ranges.begin(), ranges.end(), [&](const Range& range) {
+  return std::ranges::any_of(ranges, [&](const Range& range) {
     return address >> (32 - range.bits) == range.network >> (32 - range.bits);
   });
 }

@@ -23,7 +23,7 @@ constexpr std::string_view no_secret = "***";
 constexpr std::size_t message_limit = 400;
 
 bool is_helper_name(const std::string& name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
   });
 }
@@ -31,7 +31,7 @@ bool is_helper_name(const std::string& name) {
 /// Long runs of letters and digits are tokens or keys, not words.
 bool looks_secret(std::string_view word) {
   const auto has = [&](int (*test)(int)) {
-    return std::any_of(word.begin(), word.end(), [&](unsigned char c) { return test(c) != 0; });
+    return std::ranges::any_of(word, [&](unsigned char c) { return test(c) != 0; });
   };
   return word.size() >= 30 && has(&std::isdigit) && has(&std::isalpha);
 }

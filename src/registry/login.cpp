@@ -1,5 +1,6 @@
 #include "registry/login.hpp"
 
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/refusal.hpp"
@@ -49,7 +50,7 @@ Login::Login(std::string host, CredentialSource source, Send send)
 
 void Login::add_scope(const std::string& scope) {
   const std::scoped_lock lock{mutex_};
-  if (std::find(scopes_.begin(), scopes_.end(), scope) == scopes_.end()) {
+  if (!contains(scopes_, scope)) {
     scopes_.push_back(scope);
   }
 }
@@ -95,9 +96,8 @@ bool Login::renew(const std::optional<std::string>& used,
     check_realm(registry, realm_);
     if (const auto scope = challenge->get("scope")) {
       const std::string resource = scope->substr(0, scope->rfind(':') + 1);
-      const bool covered = std::any_of(scopes_.begin(), scopes_.end(), [&](const std::string& own) {
-        return own.starts_with(resource);
-      });
+      const bool covered = std::ranges::any_of(
+          scopes_, [&](const std::string& own) { return own.starts_with(resource); });
       if (!covered) {
         scopes_.push_back(*scope);
       }

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -137,8 +138,7 @@ std::optional<Entry> entry_at(int directory,
     }
     throw unreadable(path, errno);
   }
-  const bool is_output = std::find(outputs.begin(), outputs.end(),
-                                   FileId{status.st_dev, status.st_ino}) != outputs.end();
+  const bool is_output = contains(outputs, FileId{status.st_dev, status.st_ino});
   if (is_output) {
     return std::nullopt;
   }
@@ -198,7 +198,7 @@ public:
       throw unreadable(name_of(path), errno);
     }
     const auto name_at = [&](std::size_t place) { return names.c_str() + place; };
-    std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
       return std::strcmp(name_at(a), name_at(b)) < 0;
     });
     const std::string prefix = path.empty() ? std::string{} : std::string{path} + "/";

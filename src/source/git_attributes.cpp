@@ -83,8 +83,8 @@ void refuse_misread_patterns(const std::vector<GitAttributesFile>& files) {
   const Names changing_names = changing(files);
   const auto changes = [&](std::string_view attributes) {
     const Names names = names_in(attributes);
-    return std::any_of(names.begin(), names.end(),
-                       [&](const auto& name) { return changing_names.contains(name); });
+    return std::ranges::any_of(names,
+                               [&](const auto& name) { return changing_names.contains(name); });
   };
   const auto refusal = [](const GitAttributesFile& file, std::size_t line, const char* kind) {
     return Error(ErrorKind::project,

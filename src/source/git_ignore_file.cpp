@@ -53,7 +53,7 @@ GitIgnoreFile::Match GitIgnoreFile::decide(std::string_view path, bool is_direct
 }
 
 bool GitIgnoreFile::may_bring_back_below(std::string_view directory) const {
-  return std::any_of(patterns_.begin(), patterns_.end(), [&](const GitPattern& pattern) {
+  return std::ranges::any_of(patterns_, [&](const GitPattern& pattern) {
     return pattern.is_exception() && pattern.is_anchored() && pattern.may_match_below(directory);
   });
 }

@@ -79,8 +79,7 @@ public:
       entries.push_back({.path = directory, .type = EntryType::directory});
       item = at(directory + static_cast<char>('/' + 1));
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.path < b.path; });
+    std::ranges::sort(entries, [](const Entry& a, const Entry& b) { return a.path < b.path; });
     return entries;
   }
 
@@ -154,8 +153,7 @@ GitTree::Items GitTree::items_below(const git_index& index, const std::string& p
                        .conflict = git().index_entry_stage(entry) != 0});
     }
   }
-  std::sort(items.begin(), items.end(),
-            [](const Item& a, const Item& b) { return a.path < b.path; });
+  std::ranges::sort(items, [](const Item& a, const Item& b) { return a.path < b.path; });
   return items;
 }
 

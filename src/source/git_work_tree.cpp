@@ -48,8 +48,8 @@ std::vector<std::string> tracked_below(const GitPlace& place) {
       paths.emplace_back(path.substr(below.size()));
     }
   }
-  if (!std::is_sorted(paths.begin(), paths.end())) {
-    std::sort(paths.begin(), paths.end());
+  if (!std::ranges::is_sorted(paths)) {
+    std::ranges::sort(paths);
   }
   return paths;
 }

@@ -70,8 +70,8 @@ bool Glob::Set::add_class(std::string_view name) {
       {"upper", [](int b) { return std::isupper(b); }},
       {"xdigit", [](int b) { return std::isxdigit(b); }},
   }};
-  const auto* const found = std::find_if(classes.begin(), classes.end(),
-                                         [&](const auto& one) { return one.first == name; });
+  const auto* const found =
+      std::ranges::find_if(classes, [&](const auto& one) { return one.first == name; });
   for (int c = 0; found != classes.end() && c < 0x80; ++c) {
     low_[static_cast<std::size_t>(c)] = low_[static_cast<std::size_t>(c)] || found->second(c) != 0;
   }
@@ -88,11 +88,10 @@ void Glob::Set::remove(char32_t low) {
 }
 
 bool Glob::Set::contains(char32_t c) const {
-  return c < first_high
-             ? low_.test(c)
-             : inverted_ != std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
-                 return range.first <= c && c <= range.second;
-               });
+  return c < first_high ? low_.test(c)
+                        : inverted_ != std::ranges::any_of(ranges_, [&](const auto& range) {
+                            return range.first <= c && c <= range.second;
+                          });
 }
 
 void Glob::add(char32_t literal) {
@@ -117,7 +116,7 @@ std::string Glob::bytes_of(const Step& step) const {
 
 void Glob::finish() {
   const auto is_plain = [&](const Step& step) { return !bytes_of(step).empty(); };
-  const auto first = std::find_if_not(steps_.begin(), steps_.end(), is_plain);
+  const auto first = std::ranges::find_if_not(steps_, is_plain);
   const auto last =
       std::find_if_not(steps_.rbegin(), std::reverse_iterator{first}, is_plain).base();
   std::for_each(steps_.begin(), first, [&](const Step& step) { prefix_ += bytes_of(step); });
@@ -138,7 +137,7 @@ void Glob::finish() {
 
 /// A quick test that most texts fail: whether all literals are in `text`, in order.
 bool Glob::has_runs(std::string_view text) const {
-  return std::all_of(runs_.begin(), runs_.end(), [&](const std::string& run) {
+  return std::ranges::all_of(runs_, [&](const std::string& run) {
     const auto at = text.find(run);
     text.remove_prefix(at == std::string_view::npos ? text.size() : at + run.size());
     return at != std::string_view::npos;

@@ -153,7 +153,7 @@ std::optional<Rule> IgnoreWalk::excludes(std::string_view path) {
 }
 
 bool IgnoreRules::may_hold_exceptions(std::string_view path) const {
-  return std::any_of(compiled_.begin(), compiled_.end(), [&](const auto& compiled) {
+  return std::ranges::any_of(compiled_, [&](const auto& compiled) {
     return compiled->pattern.is_exception() && compiled->pattern.may_match_below(path);
   });
 }

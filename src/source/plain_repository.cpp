@@ -65,7 +65,7 @@ bool says_nothing(const fs::path& file) {
   try {
     const auto text = to_lower(read_file_if_exists(file).value_or(""));
     const auto names = [&](std::string_view word) { return text.find(word) != std::string::npos; };
-    return std::none_of(words.begin(), words.end(), names) && is_value(text, "bare", "false") &&
+    return std::ranges::none_of(words, names) && is_value(text, "bare", "false") &&
            is_value(text, "repositoryformatversion", "0");
   } catch (const Error&) {
     return false;
@@ -93,8 +93,8 @@ fs::path git_directory_of_user(const Environment& environment) {
 
 std::optional<PlainRepository> find_plain_repository(const fs::path& directory,
                                                      const Environment& environment) {
-  if (std::any_of(variables.begin(), variables.end(),
-                  [&](auto name) { return environment.get(name).has_value(); })) {
+  if (std::ranges::any_of(variables,
+                          [&](auto name) { return environment.get(name).has_value(); })) {
     return std::nullopt;
   }
   std::error_code code;
@@ -115,8 +115,7 @@ std::optional<PlainRepository> find_plain_repository(const fs::path& directory,
   const std::array<fs::path, 4> settings{at / ".git" / "config", environment.home() / ".gitconfig",
                                          git_directory_of_user(environment) / "config",
                                          "/etc/gitconfig"};
-  const bool is_usual =
-      is_plain(at, status.st_dev) && std::all_of(settings.begin(), settings.end(), says_nothing);
+  const bool is_usual = is_plain(at, status.st_dev) && std::ranges::all_of(settings, says_nothing);
   return is_usual ? std::optional{PlainRepository{.work_tree = at, .directory = at / ".git"}}
                   : std::nullopt;
 }

@@ -31,8 +31,7 @@ bool is_environment_file(std::string_view name) {
   static constexpr std::array models{".example", ".sample",   ".template", ".tmpl",
                                      ".dist",    ".defaults", ".schema"};
   return (name == ".env" || name.starts_with(".env.") || name == ".envrc") &&
-         std::none_of(models.begin(), models.end(),
-                      [&](const char* model) { return name.ends_with(model); });
+         std::ranges::none_of(models, [&](const char* model) { return name.ends_with(model); });
 }
 
 /// Returns the text after `name` and one of `separators` at the start of `line`; may be empty.

@@ -10,7 +10,7 @@ namespace autopack::source {
 
 std::string_view run_of(std::string_view text, std::size_t at, CharacterClass in_class) {
   text = text.substr(std::min(at, text.size()), secret_window);
-  const auto end = std::find_if_not(text.begin(), text.end(), in_class);
+  const auto end = std::ranges::find_if_not(text, in_class);
   return text.substr(0, static_cast<std::size_t>(end - text.begin()));
 }
 
@@ -76,8 +76,8 @@ bool is_placeholder(std::string_view value) {
   }
   const std::string lower = to_lower(value);
   return lower.find_first_not_of("x0*.-_?") == std::string::npos ||
-         std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return lower.find(word) != std::string::npos; });
+         std::ranges::any_of(
+             words, [&](const char* word) { return lower.find(word) != std::string::npos; });
 }
 
 }  // namespace autopack::source

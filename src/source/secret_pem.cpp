@@ -54,7 +54,7 @@ std::optional<SecretMatch> pem_key(const SecretRule& rule, std::string_view text
     return std::nullopt;
   }
   const auto body = pem_body(text, end + dashes.size());
-  const auto count = std::count_if(body.begin(), body.end(), is_base64);
+  const auto count = std::ranges::count_if(body, is_base64);
   const auto before = text.substr(from + begin > 32 ? from + begin - 32 : 0, 32);
   const bool in_account = before.find("private_key") != std::string_view::npos;
   if (count < least || is_placeholder(body)) {

@@ -26,7 +26,7 @@ constexpr bool is_word_or_base64(char c) {
 
 Match token_with_digit(const SecretRule& rule, std::string_view text, std::size_t at) {
   const auto match = token(rule, text, at);
-  const bool has_digit = match && std::any_of(match->value.begin(), match->value.end(), is_digit);
+  const bool has_digit = match && std::ranges::any_of(match->value, is_digit);
   return has_digit ? match : std::nullopt;
 }
 

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "source/secret_match.hpp"
 
@@ -30,7 +31,7 @@ bool is_channel_with_token(std::string_view path) {
     return false;
   }
   const auto token = run_of(path, mark.size(), is_word);
-  return token.size() >= least && std::count_if(token.begin(), token.end(), is_digit) >= 4 &&
+  return token.size() >= least && std::ranges::count_if(token, is_digit) >= 4 &&
          !is_placeholder(token) && path.substr(mark.size() + token.size()).starts_with('/');
 }
 
@@ -98,12 +99,11 @@ bool is_sample_password(std::string_view user, std::string_view password) {
   const std::string lower = to_lower(password);
   const bool is_name_of_variable =
       password.find('_') != std::string_view::npos &&
-      std::all_of(password.begin(), password.end(), [](char c) { return is_upper(c) || c == '_'; });
+      std::ranges::all_of(password, [](char c) { return is_upper(c) || c == '_'; });
   return password == user || is_name_of_variable ||
          is_placeholder(is_encoded ? password.substr(3) : password) ||
          password.find("${") != std::string_view::npos ||
-         password.find("{{") != std::string_view::npos ||
-         std::find(words.begin(), words.end(), lower) != words.end();
+         password.find("{{") != std::string_view::npos || contains(words, lower);
 }
 
 /// Returns true for a user that can only be a token, because nobody has such a name.
@@ -111,7 +111,7 @@ bool is_token(std::string_view user) {
   constexpr std::size_t least = 16;
   while (!user.empty()) {
     const auto run = run_of(user, 0, is_alphanumeric);
-    const auto digits = std::count_if(run.begin(), run.end(), is_digit);
+    const auto digits = std::ranges::count_if(run, is_digit);
     if (run.size() >= least && digits >= 2 && static_cast<std::size_t>(digits) < run.size()) {
       return !is_placeholder(run) && run.find("123456789") == std::string_view::npos;
     }
@@ -126,7 +126,7 @@ bool holds_login(const UrlParts& url) {
   }
   static constexpr std::array samples{"example.com", "example.org", "example.net", "host",
                                       "hostname",    "server",      "domain"};
-  if (std::find(samples.begin(), samples.end(), to_lower(url.host)) != samples.end() ||
+  if (contains(samples, to_lower(url.host)) ||
       url.host.find_first_of("{}$") != std::string_view::npos) {
     return false;
   }
@@ -139,9 +139,8 @@ bool holds_login(const UrlParts& url) {
 }
 
 bool has_any(std::string_view text, const std::vector<std::string_view>& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 /// Returns true if the line, or the path of the URL, refers to packages.
@@ -173,8 +172,7 @@ bool is_file_of_dependencies(std::string_view path) {
           (has_any(name, {"req", "constraint", "depend", "deps"}) || has_any(above, {"req"}))) ||
          (is_yaml && has_any(name, {"env", "conda"})) || name.ends_with(".lock") ||
          (name.starts_with("pylock.") && name.ends_with(".toml")) ||
-         std::any_of(names.begin(), names.end(),
-                     [&](const char* one) { return to_lower(one) == name; });
+         std::ranges::any_of(names, [&](const char* one) { return to_lower(one) == name; });
 }
 
 std::optional<SecretMatch> login_in_url(const SecretRule& rule,

@@ -19,7 +19,7 @@ constexpr std::size_t binary_prefix{8000};
 constexpr std::size_t most_logins{1000};
 
 int lines_in(std::string_view text) {
-  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  return static_cast<int>(std::ranges::count(text, '\n'));
 }
 
 /// Returns true for documentation, whose examples look like logins.
@@ -68,8 +68,8 @@ std::string secret_in_words(std::string_view kind) {
       {"slack-token", "a Slack token"},
       {"stripe-key", "a Stripe key"},
   }};
-  const auto* const found = std::find_if(words.begin(), words.end(),
-                                         [&](const auto& entry) { return entry.first == kind; });
+  const auto* const found =
+      std::ranges::find_if(words, [&](const auto& entry) { return entry.first == kind; });
   return std::string{found == words.end() ? kind : found->second};
 }
 
@@ -129,8 +129,7 @@ std::vector<FoundSecret> SecretScan::finish() {
       secret.line = 0;
     }
   }
-  std::stable_sort(found_.begin(), found_.end(),
-                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  std::ranges::stable_sort(found_, [](const auto& a, const auto& b) { return a.line < b.line; });
   found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
   return std::move(found_);
 }

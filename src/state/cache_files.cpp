@@ -84,8 +84,7 @@ void prune(const fs::path& directory, std::uint64_t limit) {
   if (total <= limit && files.size() <= most_files) {
     return;
   }
-  std::sort(files.begin(), files.end(),
-            [](const File& a, const File& b) { return a.time < b.time; });
+  std::ranges::sort(files, [](const File& a, const File& b) { return a.time < b.time; });
   std::size_t count = files.size();
   const std::uint64_t bytes_kept = total > limit ? limit / 2 : limit;
   const std::size_t files_kept = count > most_files ? most_files / 2 : most_files;

@@ -126,8 +126,8 @@ public:
 
 private:
   std::optional<std::uint32_t> search(const Key& key) const {
-    const auto found = std::find_if(records_.begin(), records_.end(),
-                                    [&](const Record& record) { return record.key == key; });
+    const auto found =
+        std::ranges::find_if(records_, [&](const Record& record) { return record.key == key; });
     if (found == records_.end()) {
       return std::nullopt;
     }
@@ -149,7 +149,7 @@ private:
     if (sorted_.empty()) {
       sorted_.resize(records_.size());
       std::iota(sorted_.begin(), sorted_.end(), 0U);
-      std::sort(sorted_.begin(), sorted_.end(), [this](std::uint32_t a, std::uint32_t b) {
+      std::ranges::sort(sorted_, [this](std::uint32_t a, std::uint32_t b) {
         return records_[a].key < records_[b].key;
       });
     }

@@ -1,5 +1,6 @@
 #include "submit/job_state.hpp"
 
+#include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/line.hpp"
 #include "base/text.hpp"
@@ -67,7 +68,7 @@ JobState state_of(const json& job) {
   }
   state.word =
       state.word.empty() || state.word == "unspecified" ? "unknown" : printable(state.word);
-  state.ended = std::find(ends.begin(), ends.end(), state.word) != ends.end();
+  state.ended = contains(ends, state.word);
   state.succeeded = state.word == "succeeded";
   return state;
 }
@@ -81,7 +82,7 @@ std::optional<Error> failure_of(const json& job) {
   const auto parsed = google::JobName::parse(name);
   const auto words = parsed ? google::words_of(parsed->kind) : std::string_view{"job"};
   static constexpr std::array plain{"failed", "expired"};
-  const bool verb = std::find(plain.begin(), plain.end(), state.word) != plain.end();
+  const bool verb = contains(plain, state.word);
   const auto what = state.word == "partially_succeeded" ? "succeeded only in part"
                     : verb                              ? state.word
                     : state.ended                       ? "was " + state.word

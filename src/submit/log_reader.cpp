@@ -71,10 +71,9 @@ std::optional<google::LogPage> LogReader::read_page() {
 bool LogReader::take(const google::LogPage& page) {
   if (page.unreadable > 0 && !told_unreadable_) {
     told_unreadable_ = true;
-    options_.reporter->warn({.severity = Problem::Severity::warning,
-                             .message =
-                                 "the log contains entries that cannot be read; they are left "
-                                 "out"});
+    options_.reporter->warn(
+        Problem::warning({.message = "the log contains entries that cannot be read; they are left "
+                                     "out"}));
   }
   bool news = false;
   for (const auto& entry : page.entries) {
@@ -102,9 +101,8 @@ void LogReader::give_up(const Error& error) {
     throw error;
   }
   has_given_up_ = true;
-  options_.reporter->warn({.severity = Problem::Severity::warning,
-                           .message = error.message() + "; the job is watched without them",
-                           .hints = error.hints()});
+  options_.reporter->warn(Problem::warning(
+      {.message = error.message() + "; the job is watched without them", .hints = error.hints()}));
 }
 
 }  // namespace autopack::submit

@@ -172,10 +172,9 @@ void cancel_twins(const Creation& creation, const Job& job) {
       continue;
     }
     creation.jobs->cancel(*name);
-    creation.reporter->warn(
-        {.severity = Problem::Severity::warning,
-         .message =
-             fmt::format("an earlier try had made `{}` after all: it is cancelled", name->text())});
+    creation.reporter->warn(Problem::warning(
+        {.message = fmt::format("an earlier try had made `{}` after all: it is cancelled",
+                                name->text())}));
   }
 }
 
@@ -184,10 +183,9 @@ void try_cancel_twins(const Creation& creation, const Job& job) {
   try {
     cancel_twins(creation, job);
   } catch (const Error& error) {
-    creation.reporter->warn(
-        {.severity = Problem::Severity::warning,
-         .message = fmt::format("{}: an earlier try may have made a second job", error.message()),
-         .hints = {"look: " + list_command(creation)}});
+    creation.reporter->warn(Problem::warning(
+        {.message = fmt::format("{}: an earlier try may have made a second job", error.message()),
+         .hints = {"look: " + list_command(creation)}}));
   }
 }
 
@@ -205,12 +203,11 @@ Job find_earlier(const Creation& creation) {
   creation.reporter->detail("an earlier run of this submission was ended: looking for its job");
   auto job = find(creation, {"an earlier run was ended while it created it"});
   if (job) {
-    creation.reporter->warn(
-        {.severity = Problem::Severity::warning,
-         .message =
+    creation.reporter->warn(Problem::warning(
+        {.message =
              fmt::format("an earlier run, which ended before it could report it, had created `{}`: "
                          "that is the job",
-                         printable(text_at(*job, "name")))});
+                         printable(text_at(*job, "name")))}));
   }
   return job;
 }
@@ -252,9 +249,9 @@ Job create(const Creation& creation) {
 
 /// Returns the error for an interruption, which says whether the job exists.
 Interrupted interruption(const Creation& creation) {
-  creation.reporter->warn({.severity = Problem::Severity::warning,
-                           .message = "interrupted while the job was being created: asking whether "
-                                      "it exists (interrupt again to leave at once)"});
+  creation.reporter->warn(
+      Problem::warning({.message = "interrupted while the job was being created: asking whether "
+                                   "it exists (interrupt again to leave at once)"}));
   try {
     auto service = creation.jobs->service().over(creation.uninterrupted());
     const auto found =

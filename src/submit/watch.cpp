@@ -91,9 +91,8 @@ private:
 
   void lost_sight(const Error& error, const std::optional<std::string>& retry_after) {
     if (job_failures_.happened(retry_after)) {
-      options_.reporter->warn(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format("{}: trying again (the job is not affected)", error.message())});
+      options_.reporter->warn(Problem::warning(
+          {.message = fmt::format("{}: trying again (the job is not affected)", error.message())}));
     }
     if (job_failures_.lasts_too_long()) {
       throw error;
@@ -115,12 +114,11 @@ private:
 
   void tell_missing_logs() const {
     if (logs_ && logs_->entries() == 0 && !logs_->has_given_up()) {
-      options_.reporter->warn(
-          {.severity = Problem::Severity::warning,
-           .message = "the job left no log entry",
+      options_.reporter->warn(Problem::warning(
+          {.message = "the job left no log entry",
            .hints = {"may its account write logs? gcloud projects add-iam-policy-binding " +
                      options_.name.project +
-                     " --member=serviceAccount:ACCOUNT --role=roles/logging.logWriter"}});
+                     " --member=serviceAccount:ACCOUNT --role=roles/logging.logWriter"}}));
     }
   }
 

@@ -63,8 +63,7 @@ public:
     for (auto& [first, unit] : by_root) {
       units.push_back(std::move(unit));
     }
-    std::sort(units.begin(), units.end(),
-              [](const Unit& a, const Unit& b) { return a.name < b.name; });
+    std::ranges::sort(units, [](const Unit& a, const Unit& b) { return a.name < b.name; });
     return units;
   }
 
@@ -75,13 +74,12 @@ public:
         break;
       }
       const auto& [first, count] = paths;
-      all.push_back(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format("`{}` and `{}` both install the file `{}`{}, with different "
+      all.push_back(Problem::warning(
+          {.message = fmt::format("`{}` and `{}` both install the file `{}`{}, with different "
                                   "contents; the file of `{}` wins",
                                   wheels_[pair.first].name, wheels_[pair.second].name, first,
                                   count > 1 ? fmt::format(" and {} more", count - 1) : "",
-                                  wheels_[pair.second].name)});
+                                  wheels_[pair.second].name)}));
     }
     return all;
   }
@@ -200,8 +198,7 @@ std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
   for (const auto& unit : units) {
     (unit.size >= large ? own : shared).push_back(unit);
   }
-  std::stable_sort(own.begin(), own.end(),
-                   [](const Unit& a, const Unit& b) { return a.size > b.size; });
+  std::ranges::stable_sort(own, [](const Unit& a, const Unit& b) { return a.size > b.size; });
   std::size_t count = shared_layers(shared, most_layers);
   while (own.size() + count > most_layers) {
     shared.push_back(std::move(own.back()));
@@ -221,8 +218,7 @@ std::vector<LayerGroup> layers_of(const std::vector<Unit>& units,
     left -= parts.size() - 1;
     layers.insert(layers.end(), parts.begin(), parts.end());
   }
-  std::sort(shared.begin(), shared.end(),
-            [](const Unit& a, const Unit& b) { return a.name < b.name; });
+  std::ranges::sort(shared, [](const Unit& a, const Unit& b) { return a.name < b.name; });
   std::vector<LayerGroup> places(count);
   for (const auto& unit : shared) {
     append(places[place_of(unit.name, count)].wheels, unit.wheels);

@@ -36,8 +36,8 @@ std::optional<Grouping> grouping_from_json(std::string_view text, std::size_t wh
       if (one.contains("part")) {
         layer.part = one.at("part").get<std::pair<std::size_t, std::size_t>>();
       }
-      const bool is_known = std::all_of(layer.wheels.begin(), layer.wheels.end(),
-                                        [&](std::size_t wheel) { return wheel < wheels; });
+      const bool is_known =
+          std::ranges::all_of(layer.wheels, [&](std::size_t wheel) { return wheel < wheels; });
       const bool is_part =
           !layer.part || (layer.wheels.size() == 1 && layer.part->first < layer.part->second);
       if (!is_known || !is_part || layer.wheels.empty()) {
@@ -46,8 +46,7 @@ std::optional<Grouping> grouping_from_json(std::string_view text, std::size_t wh
       grouping.layers.push_back(std::move(layer));
     }
     for (const auto& warning : read.at("warnings")) {
-      grouping.warnings.push_back(
-          {.severity = Problem::Severity::warning, .message = warning.get<std::string>()});
+      grouping.warnings.push_back(Problem::warning({.message = warning.get<std::string>()}));
     }
     return grouping;
   } catch (const json::exception&) {

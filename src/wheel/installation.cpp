@@ -227,13 +227,12 @@ private:
       const bool is_made = made_.contains(path);
       (is_made ? last : ordered).push_back(std::move(file));
     }
-    std::stable_sort(ordered.begin(), ordered.end(),
-                     [](const InstalledFile& a, const InstalledFile& b) {
-                       const auto place = [](const InstalledFile& file) {
-                         return file.member == nullptr ? UINT64_MAX : file.member->offset;
-                       };
-                       return place(a) < place(b);
-                     });
+    std::ranges::stable_sort(ordered, [](const InstalledFile& a, const InstalledFile& b) {
+      const auto place = [](const InstalledFile& file) {
+        return file.member == nullptr ? UINT64_MAX : file.member->offset;
+      };
+      return place(a) < place(b);
+    });
     ordered.insert(ordered.end(), std::make_move_iterator(last.begin()),
                    std::make_move_iterator(last.end()));
     return ordered;

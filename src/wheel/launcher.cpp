@@ -22,8 +22,7 @@ std::string first_lines(std::string_view executable) {
 }
 
 bool is_digits(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// True for `3.11`, and for `3` if `may_be_short`.
@@ -66,8 +65,8 @@ std::vector<EntryPoint> launchers(const EntryPoints& entry_points, const python:
   auto console = entry_points.console;
   std::vector<EntryPoint> made;
   const auto add_versions = [&](std::string_view program, const std::vector<std::string>& names) {
-    const auto found = std::find_if(console.begin(), console.end(),
-                                    [&](const EntryPoint& entry) { return entry.name == program; });
+    const auto found = std::ranges::find_if(
+        console, [&](const EntryPoint& entry) { return entry.name == program; });
     if (found == console.end()) {
       return;
     }

@@ -90,8 +90,8 @@ std::vector<Header> read_headers(std::string_view text) {
 }
 
 std::optional<std::string> first(const std::vector<Header>& headers, std::string_view name) {
-  const auto found = std::find_if(headers.begin(), headers.end(),
-                                  [&](const Header& header) { return header.name == name; });
+  const auto found =
+      std::ranges::find_if(headers, [&](const Header& header) { return header.name == name; });
   return found == headers.end() ? std::nullopt : std::optional{found->value};
 }
 
@@ -154,8 +154,7 @@ std::string csv_field(const std::string& text) {
 bool is_dotted_name(std::string_view text) {
   for (const auto& part : split(text, '.')) {
     const bool is_name =
-        !part.empty() && (part[0] < '0' || part[0] > '9') &&
-        std::all_of(part.begin(), part.end(), [](char c) {
+        !part.empty() && (part[0] < '0' || part[0] > '9') && std::ranges::all_of(part, [](char c) {
           return static_cast<unsigned char>(c) >= 0x80 || is_alphanumeric({&c, 1}, "_");
         });
     if (!is_name) {
@@ -253,7 +252,7 @@ std::vector<RecordRow> read_record(std::string_view text) {
 }
 
 std::string write_record(std::vector<RecordRow> rows) {
-  std::sort(rows.begin(), rows.end());
+  std::ranges::sort(rows);
   std::string text;
   for (const auto& row : rows) {
     text += csv_field(row.path) + "," + csv_field(row.hash.value_or("")) + "," +
@@ -272,7 +271,7 @@ std::optional<ContentHash> recorded_hash(const RecordRow& row) {
   if (!bytes || bytes->size() != hash.size()) {
     throw fault("RECORD", "has an invalid hash: " + shortly_quoted(*row.hash));
   }
-  std::copy(bytes->begin(), bytes->end(), hash.begin());
+  std::ranges::copy(*bytes, hash.begin());
   return ContentHash{hash};
 }
 

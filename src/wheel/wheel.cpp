@@ -154,8 +154,7 @@ void Wheel::read(const Member& member, const Zip::Take& take, const Zip::Take& p
 }
 
 void Wheel::warn(std::string message) {
-  warnings_.push_back({.severity = Problem::Severity::warning,
-                       .message = "`" + zip_.name() + "` " + std::move(message)});
+  warnings_.push_back(Problem::warning({.message = "`" + zip_.name() + "` " + std::move(message)}));
 }
 
 }  // namespace autopack::wheel

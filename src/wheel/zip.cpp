@@ -71,8 +71,8 @@ void Zip::find_members() {
   by_name_.resize(members_.size());
   std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
   const auto name_of = [this](std::size_t i) -> const std::string& { return members_[i].name; };
-  std::stable_sort(by_name_.begin(), by_name_.end(),
-                   [&](std::size_t a, std::size_t b) { return name_of(a) < name_of(b); });
+  std::ranges::stable_sort(by_name_,
+                           [&](std::size_t a, std::size_t b) { return name_of(a) < name_of(b); });
   std::vector<std::size_t> doubles;
   for (std::size_t i = 1; i < by_name_.size(); ++i) {
     if (name_of(by_name_[i - 1]) != name_of(by_name_[i])) {
@@ -86,14 +86,14 @@ void Zip::find_members() {
   if (doubles.empty()) {
     return;
   }
-  std::sort(doubles.begin(), doubles.end(), std::greater<>{});
+  std::ranges::sort(doubles, std::greater<>{});
   for (const std::size_t i : doubles) {
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   by_name_.resize(members_.size());
   std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
-  std::sort(by_name_.begin(), by_name_.end(),
-            [&](std::size_t a, std::size_t b) { return name_of(a) < name_of(b); });
+  std::ranges::sort(by_name_,
+                    [&](std::size_t a, std::size_t b) { return name_of(a) < name_of(b); });
 }
 
 const Member* Zip::find(std::string_view name) const {

@@ -19,8 +19,7 @@ constexpr std::size_t entry_size{46};
 constexpr unsigned newest_version{63};
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 /// Returns why an entry cannot be read, or nothing if it can.
@@ -58,8 +57,8 @@ std::vector<ZipEntry> ZipDirectory::read() const {
     throw zip_.fault("its directory is not at its end");
   }
   auto entries = read_entries(end);
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const ZipEntry& a, const ZipEntry& b) { return a.header < b.header; });
+  std::ranges::stable_sort(
+      entries, [](const ZipEntry& a, const ZipEntry& b) { return a.header < b.header; });
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::uint64_t next = i + 1 < entries.size() ? entries[i + 1].header : end.offset;

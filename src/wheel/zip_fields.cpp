@@ -31,7 +31,7 @@ std::optional<std::string_view> extra_field(std::string_view extra, unsigned id,
     }
   }
   const auto rest = fields.take(fields.left());
-  is_sound = is_sound && std::all_of(rest.begin(), rest.end(), [](char c) { return c == '\0'; });
+  is_sound = is_sound && std::ranges::all_of(rest, [](char c) { return c == '\0'; });
   return found;
 }
 

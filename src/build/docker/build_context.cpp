@@ -62,7 +62,7 @@ std::string free_dockerfile_path(const ContextParts& parts) {
   std::string path{own_dockerfile};
   const auto context = entries_of(parts);
   const auto is_taken = [&] {
-    return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
+    return std::ranges::any_of(context, [&](const plan::ContextEntry* entry) {
       const std::string there = plan::context_path(*entry, parts.root);
       return there == path ||
              (entry->type != source::EntryType::directory && path.starts_with(there + "/"));
@@ -80,7 +80,7 @@ bool holds_own_dockerfile(const ContextParts& parts) {
   }
   const plan::ReadablePlan& plan = *parts.plan;
   const auto context = plan::context(plan);
-  return std::any_of(context.begin(), context.end(), [&](const plan::ContextEntry* entry) {
+  return std::ranges::any_of(context, [&](const plan::ContextEntry* entry) {
     return plan::context_path(*entry, parts.root) == plan.user_dockerfile &&
            entry->size == parts.dockerfile.size() && plan.read(*entry) == parts.dockerfile;
   });

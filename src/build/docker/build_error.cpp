@@ -128,7 +128,7 @@ bool is_base_failure(const engine::BuildFailure& failure,
     return true;
   }
   const bool at_from = !instruction || instruction->keyword == "FROM";
-  return at_from && std::any_of(base_signs.begin(), base_signs.end(), [&](std::string_view sign) {
+  return at_from && std::ranges::any_of(base_signs, [&](std::string_view sign) {
            return failure.message.find(sign) != std::string::npos;
          });
 }

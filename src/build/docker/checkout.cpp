@@ -97,7 +97,7 @@ std::vector<fs::path> paths_below(const fs::path& root, const lock::LockedSource
               fmt::format("{} and {} files are the most", human_size(largest_clone), most_files));
     }
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

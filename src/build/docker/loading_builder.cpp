@@ -63,8 +63,8 @@ private:
       candidates.push_back(work.name().reference.with_tag(packaging::key_tag(*before)));
     }
     const auto& layers = image.layers();
-    const auto below = std::count_if(layers.begin(), layers.end(),
-                                     [](const auto& layer) { return layer.is_parents; });
+    const auto below =
+        std::ranges::count_if(layers, [](const auto& layer) { return layer.is_parents; });
     return std::max(static_cast<std::size_t>(below),
                     publish::layers_there(services().docker(), source, candidates));
   }

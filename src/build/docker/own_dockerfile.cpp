@@ -62,7 +62,7 @@ private:
   void look_at(const std::string& path, int line);
 
   bool is_in_context(const std::string& path) const {
-    return std::any_of(context_.begin(), context_.end(), [&](const auto* entry) {
+    return std::ranges::any_of(context_, [&](const auto* entry) {
       return entry->path == path || entry->path.starts_with(path + "/");
     });
   }
@@ -104,12 +104,11 @@ void DockerfileCheck::look_at_copies(const std::string& place) {
       if (path && !path->empty()) {
         look_at(*path, instruction.line);
       } else if (path && place != plan_.user_dockerfile) {
-        problems_.push_back(
-            {.severity = Problem::Severity::warning,
-             .message = fmt::format("`{}` line {} copies the whole context, and with it the "
+        problems_.push_back(Problem::warning(
+            {.message = fmt::format("`{}` line {} copies the whole context, and with it the "
                                     "Dockerfile as `{}`: the engine reads it there",
                                     printable(*plan_.user_dockerfile), instruction.line, place),
-             .hints = {"a Dockerfile that no rule leaves out stays where it is"}});
+             .hints = {"a Dockerfile that no rule leaves out stays where it is"}}));
       }
     }
   }
@@ -133,14 +132,13 @@ void DockerfileCheck::look_at_modes(const fs::path& directory) {
     return;
   }
   const std::string others = count == 1 ? "" : fmt::format(" and {} other files", count - 1);
-  problems_.push_back(
-      {.severity = Problem::Severity::warning,
-       .message = fmt::format("`{}`{}, which not everybody may read here, can be read by everybody "
+  problems_.push_back(Problem::warning(
+      {.message = fmt::format("`{}`{}, which not everybody may read here, can be read by everybody "
                               "in the image: modes are made 0644 or 0755",
                               printable(first), others),
        .hints = {
            "`COPY --chmod=600` keeps a file to its owner; BuildKit's `RUN --mount=type=secret` "
-           "keeps it out of the image"}});
+           "keeps it out of the image"}}));
 }
 
 }  // namespace

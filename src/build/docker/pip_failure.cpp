@@ -103,7 +103,7 @@ bool hides_files(std::string_view option, const std::string& requirement) {
     const auto value = option.substr(name.size(), option.find(" #") - name.size());
     const auto names =
         split(value.substr(std::min(value.find_first_not_of(" ="), value.size())), ',');
-    return std::any_of(names.begin(), names.end(), [&](const auto& one) {
+    return std::ranges::any_of(names, [&](const auto& one) {
       return trim(one) == ":all:" || distribution(one) == distribution(requirement);
     });
   }

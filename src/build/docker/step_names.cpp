@@ -1,5 +1,6 @@
 #include "build/docker/step_names.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "engine/dockerfile_steps.hpp"
 
@@ -30,7 +31,7 @@ std::size_t count_requirements(const plan::ReadablePlan& plan) {
   for (const auto& entry : plan.dependencies.inputs) {
     const auto& files = plan.dependencies.requirement_files;
     if (entry.type != source::EntryType::file || entry.tree >= plan.trees.size() ||
-        std::find(files.begin(), files.end(), entry.path) == files.end()) {
+        !contains(files, entry.path)) {
       continue;
     }
     for (const auto& line : split(plan.read(entry), '\n')) {

@@ -1,5 +1,6 @@
 #include "build/docker/wheel_build.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
 #include "base/text.hpp"
@@ -39,7 +40,7 @@ std::string options_text(const project::Project& project) {
                                       "--no-binary",    "--only-binary",     "--prefer-binary"};
   std::string text;
   for (const auto& option : project.listed_options) {
-    const bool is_known = std::find(carried.begin(), carried.end(), option.name) != carried.end();
+    const bool is_known = contains(carried, option.name);
     const bool is_here =
         option.name == "--find-links" && option.value.find("://") == std::string::npos;
     if (is_known && !is_here) {
@@ -52,7 +53,7 @@ std::string options_text(const project::Project& project) {
 /// Returns the option `--no-binary` for all packages, which applies to build requirements too.
 const project::ListedOption* option_for_all(const project::Project& project) {
   const auto& options = project.listed_options;
-  const auto found = std::find_if(options.begin(), options.end(), [](const auto& option) {
+  const auto found = std::ranges::find_if(options, [](const auto& option) {
     return option.name == "--no-binary" && option.value.find(":all:") != std::string::npos;
   });
   return found == options.end() ? nullptr : &*found;

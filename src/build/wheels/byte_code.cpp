@@ -151,7 +151,7 @@ bool is_tag(std::string_view tag) {
   const auto good = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   };
-  return !tag.empty() && tag.size() < 40 && std::all_of(tag.begin(), tag.end(), good);
+  return !tag.empty() && tag.size() < 40 && std::ranges::all_of(tag, good);
 }
 
 /// Writes a layer of byte code, one batch of sources at a time.

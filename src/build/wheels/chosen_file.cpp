@@ -1,5 +1,6 @@
 #include "build/wheels/chosen_file.hpp"
 
+#include "base/contains.hpp"
 #include "base/json.hpp"
 
 #include <algorithm>
@@ -12,10 +13,9 @@ using nlohmann::json;
 
 std::optional<Digest> only_digest(const std::vector<python::Hash>& hashes) {
   const auto is_sha256 = [](const auto& hash) { return hash.algorithm == "sha256"; };
-  const auto found = std::find_if(hashes.begin(), hashes.end(), is_sha256);
-  return std::count_if(hashes.begin(), hashes.end(), is_sha256) == 1
-             ? Digest::parse("sha256:" + found->hex)
-             : std::nullopt;
+  const auto found = std::ranges::find_if(hashes, is_sha256);
+  return std::ranges::count_if(hashes, is_sha256) == 1 ? Digest::parse("sha256:" + found->hex)
+                                                       : std::nullopt;
 }
 
 index::Download ChosenFile::download() const {
@@ -67,10 +67,8 @@ std::vector<lock::Candidate> to_candidates(const std::vector<index::Candidate>& 
 index::Download download_of(const lock::LockedPackage& package, const index::Candidate& file) {
   index::Download download{.name = file.name, .url = file.url, .size = file.size};
   const auto& bound = package.hashes;
-  std::copy_if(file.hashes.begin(), file.hashes.end(), std::back_inserter(download.hashes),
-               [&](const auto& hash) {
-                 return bound.empty() || std::find(bound.begin(), bound.end(), hash) != bound.end();
-               });
+  std::ranges::copy_if(file.hashes, std::back_inserter(download.hashes),
+                       [&](const auto& hash) { return bound.empty() || contains(bound, hash); });
   if (download.hashes.empty()) {
     download.hashes = bound;
   }

@@ -14,8 +14,8 @@ namespace {
 
 const plan::ContextEntry* input_at(const packaging::Packaging& work, const std::string& path) {
   const auto& inputs = work.plan().dependencies.inputs;
-  const auto found = std::find_if(inputs.begin(), inputs.end(),
-                                  [&](const auto& entry) { return entry.path == path; });
+  const auto found =
+      std::ranges::find_if(inputs, [&](const auto& entry) { return entry.path == path; });
   return found == inputs.end() ? nullptr : &*found;
 }
 

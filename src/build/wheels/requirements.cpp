@@ -1,5 +1,6 @@
 #include "build/wheels/requirements.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/own_package.hpp"
@@ -32,8 +33,7 @@ std::optional<std::string> settings_of_pip(const image::BaseFacts& base,
   }
   for (const auto& variable : base.environment) {
     const auto name = variable.substr(0, variable.find('='));
-    if (name.starts_with("PIP_") &&
-        std::find(harmless.begin(), harmless.end(), name) == harmless.end()) {
+    if (name.starts_with("PIP_") && !contains(harmless, name)) {
       return name;
     }
   }
@@ -75,11 +75,11 @@ std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
        "the project's own package determines the installation");
   note(project.has_index_credentials, "a URL in a requirements file contains a login");
   note(work.request().is_from_git() &&
-           std::any_of(options.begin(), options.end(),
-                       [](const auto& option) { return option.name == "--find-links"; }),
+           std::ranges::any_of(options,
+                               [](const auto& option) { return option.name == "--find-links"; }),
        "`--find-links` names files that are not on the disk");
-  note(std::any_of(variables.begin(), variables.end(),
-                   [](const auto& variable) { return variable.first.starts_with("PIP_"); }),
+  note(std::ranges::any_of(variables,
+                           [](const auto& variable) { return variable.first.starts_with("PIP_"); }),
        "`--build-env` sets a variable of pip");
   return obstacles;
 }

@@ -17,9 +17,8 @@ std::string record_of(const Digest& digest) {
 
 /// Returns a list of texts; nothing if `lines` is anything else.
 std::optional<std::vector<std::string>> lines_of(const json& lines) {
-  const bool good =
-      lines.is_array() &&
-      std::all_of(lines.begin(), lines.end(), [](const auto& one) { return one.is_string(); });
+  const bool good = lines.is_array() &&
+                    std::ranges::all_of(lines, [](const auto& one) { return one.is_string(); });
   return good ? std::optional{lines.get<std::vector<std::string>>()} : std::nullopt;
 }
 

@@ -93,9 +93,8 @@ private:
   /// Returns false for files of the project, which are read each time.
   bool is_remembered(std::size_t i) const {
     const auto& files = package(i).files;
-    return !package(i).source && std::none_of(files.begin(), files.end(), [](const auto& file) {
-      return file.path.has_value();
-    });
+    return !package(i).source &&
+           std::ranges::none_of(files, [](const auto& file) { return file.path.has_value(); });
   }
 
   void recall() {
@@ -152,8 +151,7 @@ private:
 
   bool is_open(std::size_t i) const {
     return !choices_[i] && !package(i).source &&
-           std::none_of(unknown_.begin(), unknown_.end(),
-                        [&](const auto& one) { return one.first == i; });
+           std::ranges::none_of(unknown_, [&](const auto& one) { return one.first == i; });
   }
 
   void ask_index() {
@@ -197,7 +195,7 @@ private:
 
   /// For files whose digest is known and whose size is known only from notes.
   void take_noted_sizes() {
-    const bool may_tell = std::any_of(unknown_.begin(), unknown_.end(), [&](const auto& one) {
+    const bool may_tell = std::ranges::any_of(unknown_, [&](const auto& one) {
       const auto digest = only_digest(one.second.hashes);
       return digest && !index_->wheels().has(digest->hex());
     });
@@ -249,8 +247,8 @@ private:
 
   void look_for_missing() {
     std::vector<ChosenFile> files;
-    std::transform(choices_.begin(), choices_.end(), std::back_inserter(files),
-                   [](const auto& choice) { return choice.value(); });
+    std::ranges::transform(choices_, std::back_inserter(files),
+                           [](const auto& choice) { return choice.value(); });
     if (auto missing = missing_from(services_, *index_,
                                     {.set = set_,
                                      .files = std::move(files),
@@ -265,9 +263,8 @@ private:
   WheelChoice chosen() {
     std::vector<std::size_t> order(choices_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return package(a).name < package(b).name;
-    });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return package(a).name < package(b).name; });
     WheelChoice choice;
     for (const std::size_t i : order) {
       const ChosenFile& file = *choices_[i];

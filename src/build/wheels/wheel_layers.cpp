@@ -94,11 +94,10 @@ void WheelLayers::warn_of_gpu(const BaseDecision& decision) const {
     return;
   }
   const auto& own = facts_.installed.at(decision.installed.front());
-  services_.reporter->warn(
-      {.severity = Problem::Severity::warning,
-       .message = fmt::format("`{}` {} of the executor image, which is for CUDA {}, is replaced",
+  services_.reporter->warn(Problem::warning(
+      {.message = fmt::format("`{}` {} of the executor image, which is for CUDA {}, is replaced",
                               own.name, own.version.value_or(""), *cuda),
-       .hints = {fmt::format("leave `{}` out of the requirements to keep it", own.name)}});
+       .hints = {fmt::format("leave `{}` out of the requirements to keep it", own.name)}}));
 }
 
 WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,

@@ -12,8 +12,7 @@ namespace autopack::build {
 namespace {
 
 bool is_noted(const Notes& noted, const std::string& key) {
-  return std::any_of(noted.texts.begin(), noted.texts.end(),
-                     [&](const auto& one) { return one.first == key; });
+  return std::ranges::any_of(noted.texts, [&](const auto& one) { return one.first == key; });
 }
 
 }  // namespace

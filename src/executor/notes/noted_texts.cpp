@@ -124,8 +124,8 @@ registry::Blob new_blob(std::string bytes, const char* media_type) {
 }
 
 const image::Descriptor* noted_text(const Notes& notes, const std::string& key) {
-  const auto found = std::find_if(notes.texts.begin(), notes.texts.end(),
-                                  [&](const auto& one) { return one.first == key; });
+  const auto found =
+      std::ranges::find_if(notes.texts, [&](const auto& one) { return one.first == key; });
   return found != notes.texts.end() ? &found->second : nullptr;
 }
 
@@ -140,7 +140,7 @@ std::vector<image::Descriptor> text_blobs(
     const std::vector<std::pair<std::string, image::Descriptor>>& texts) {
   std::vector<image::Descriptor> blobs;
   for (const auto& [key, blob] : texts) {
-    const auto same = std::find_if(blobs.begin(), blobs.end(), [&, &one = blob](const auto& other) {
+    const auto same = std::ranges::find_if(blobs, [&, &one = blob](const auto& other) {
       return other.digest == one.digest && other.media_type == one.media_type;
     });
     if (same != blobs.end()) {

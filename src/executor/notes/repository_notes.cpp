@@ -1,5 +1,6 @@
 #include "executor/notes/repository_notes.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "executor/notes/noted_texts.hpp"
@@ -65,8 +66,8 @@ std::vector<std::pair<std::string, Value>> merged(
   for (const auto& one : first) {
     keys.insert(one.first);
   }
-  std::copy_if(old.begin(), old.end(), std::back_inserter(first),
-               [&](const auto& one) { return !keys.contains(one.first); });
+  std::ranges::copy_if(old, std::back_inserter(first),
+                       [&](const auto& one) { return !keys.contains(one.first); });
   first.erase(first.begin() + static_cast<std::ptrdiff_t>(std::min(first.size(), most)),
               first.end());
   return first;
@@ -108,12 +109,11 @@ void keep_in(const NotesTarget& to, const RepositoryNotes::FindNews& find) {
 
 /// Counts the layers of `news` whose remembered contents differ.
 std::size_t count_contradicted(const News& news, const Notes& noted) {
-  return static_cast<std::size_t>(
-      std::count_if(news.layers.begin(), news.layers.end(), [&](const auto& own) {
-        return std::any_of(noted.layers.begin(), noted.layers.end(), [&](const auto& other) {
-          return other.first == own.first && other.second.diff_id != own.second.diff_id;
-        });
-      }));
+  return static_cast<std::size_t>(std::ranges::count_if(news.layers, [&](const auto& own) {
+    return std::ranges::any_of(noted.layers, [&](const auto& other) {
+      return other.first == own.first && other.second.diff_id != own.second.diff_id;
+    });
+  }));
 }
 
 /// Runs `work`; reports a repository's refusal as a detail.
@@ -175,8 +175,7 @@ const Notes& RepositoryNotes::notes() {
 void RepositoryNotes::look_for_layers(const std::vector<std::string>& keys) {
   std::vector<const std::pair<std::string, image::LayerFacts>*> noted;
   for (const auto& one : notes().layers) {
-    if (!there_.contains(one.first) &&
-        std::find(keys.begin(), keys.end(), one.first) != keys.end()) {
+    if (!there_.contains(one.first) && contains(keys, one.first)) {
       noted.push_back(&one);
     }
   }
@@ -216,8 +215,7 @@ std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std:
 
   std::map<std::string, Blob> noted;  // by digest
   for (const auto& [key, blob] : notes().texts) {
-    if (std::find(keys.begin(), keys.end(), key) != keys.end() &&
-        blob.size <= largest_packed_text) {
+    if (contains(keys, key) && blob.size <= largest_packed_text) {
       noted.try_emplace(blob.digest.str(), Blob{.known = blob}).first->second.keys.insert(key);
     }
   }

@@ -31,8 +31,7 @@ constexpr CharacterSet ends_word{" \t\n\"'=;:,()[]{}"};
 
 bool may_be_path(std::string_view text) {
   return !text.empty() && text.size() <= longest_path && text[0] != '/' &&
-         std::none_of(text.begin(), text.end(), is_in_no_path) &&
-         text.find("://") == std::string_view::npos;
+         std::ranges::none_of(text, is_in_no_path) && text.find("://") == std::string_view::npos;
 }
 
 std::vector<std::string_view> plain_parts(std::string_view text) {

@@ -14,9 +14,8 @@ std::size_t leading(std::string_view text, const std::array<std::string_view, co
   if (text.front() >= ' ' && text.front() <= '~') {
     return 0;
   }
-  const auto* const found =
-      std::find_if(characters.begin(), characters.end(),
-                   [&](std::string_view character) { return text.starts_with(character); });
+  const auto* const found = std::ranges::find_if(
+      characters, [&](std::string_view character) { return text.starts_with(character); });
   return found == characters.end() ? 0 : found->size();
 }
 

@@ -1,5 +1,6 @@
 #include "project/code/program_signs.hpp"
 
+#include "base/contains.hpp"
 #include "project/code/python_tokens.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 template <typename Words>
 bool is_word_among(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return contains(words, word);
 }
 
 /// Words that begin a statement and are not calls.

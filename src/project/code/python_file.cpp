@@ -1,5 +1,6 @@
 #include "project/code/python_file.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/path_texts.hpp"
 #include "project/code/python_tokens.hpp"
@@ -66,8 +67,8 @@ void read_from(const Statement& statement, const Import& pattern, std::vector<Im
 
 /// Matches `if __name__ == "__main__":`.
 bool asks_for_main(const Statement& statement) {
-  return std::any_of(statement.begin(), statement.end(),
-                     [](const Token& token) { return token.is_name("__name__"); });
+  return std::ranges::any_of(statement,
+                             [](const Token& token) { return token.is_name("__name__"); });
 }
 
 constexpr std::size_t longest_string{200};
@@ -89,8 +90,7 @@ bool begins_block(const Token& first) {
   static constexpr std::array<std::string_view, 15> words{
       "if",   "elif", "else",  "try",   "except", "finally", "for",   "while",
       "with", "def",  "class", "async", "match",  "case",    "lambda"};
-  return first.is("@") || (first.kind == Token::Kind::name &&
-                           std::find(words.begin(), words.end(), first.text) != words.end());
+  return first.is("@") || (first.kind == Token::Kind::name && contains(words, first.text));
 }
 
 /// Words that make a part of a statement conditional.
@@ -271,7 +271,7 @@ void read_script_block(std::string_view text, PythonFile& file) {
       line.pop_back();
     }
   }
-  const auto begin = std::find(lines.begin(), lines.end(), mark);
+  const auto begin = std::ranges::find(lines, mark);
   if (begin == lines.end()) {
     return;
   }

@@ -1,5 +1,6 @@
 #include "project/code/python_uses.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/python_tokens.hpp"
 
@@ -18,7 +19,7 @@ using TokenList = std::vector<Token>;
 
 template <std::size_t count>
 bool is_among(std::string_view name, const std::array<std::string_view, count>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 constexpr std::array<std::string_view, 7> starters{
@@ -77,13 +78,12 @@ public:
 
   /// Returns whether the statement may not run although its function's surroundings do.
   bool is_optional() const {
-    return statement_.optional || std::any_of(blocks_.begin(), blocks_.end(),
-                                              [](const Block& one) { return one.optional; });
+    return statement_.optional ||
+           std::ranges::any_of(blocks_, [](const Block& one) { return one.optional; });
   }
 
   bool is_in_main() const {
-    return std::any_of(blocks_.begin(), blocks_.end(),
-                       [](const Block& one) { return one.is_main; });
+    return std::ranges::any_of(blocks_, [](const Block& one) { return one.is_main; });
   }
 
   /// Returns the innermost function.

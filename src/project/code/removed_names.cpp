@@ -1,5 +1,6 @@
 #include "project/code/removed_names.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ bool is_gone(const RemovedName& row, const python::Version& python) {
 
 bool has_word(std::string_view words, std::string_view word) {
   const auto all = split(words, ' ');
-  return std::find(all.begin(), all.end(), word) != all.end();
+  return contains(all, word);
 }
 
 }  // namespace

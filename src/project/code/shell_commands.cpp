@@ -1,5 +1,6 @@
 #include "project/code/shell_commands.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/shell_reach.hpp"
 #include "project/code/shell_variables.hpp"
@@ -25,7 +26,7 @@ ShellWord known_word(const std::string& word) {
 
 template <std::size_t count>
 bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return contains(words, word);
 }
 
 bool is_keyword(std::string_view word) {

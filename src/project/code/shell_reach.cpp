@@ -1,5 +1,7 @@
 #include "project/code/shell_reach.hpp"
 
+#include "base/contains.hpp"
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -15,8 +17,7 @@ bool surely_succeeds(const ShellCommand& command) {
       "pip",      "pip3",  "sleep", "chmod",   "ulimit", "python", "python3",    "bash",
       "torchrun", "unzip", "conda", "apt-get", "wget",   "tar",    "accelerate", "apt"};
   return command.words.empty() ||
-         (command.words.front() &&
-          std::find(names.begin(), names.end(), *command.words.front()) != names.end());
+         (command.words.front() && contains(names, *command.words.front()));
 }
 
 void settle_functions(std::vector<ShellCommand>& commands) {

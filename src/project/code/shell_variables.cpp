@@ -1,5 +1,6 @@
 #include "project/code/shell_variables.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -27,8 +28,7 @@ bool declares_variables(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 5> names{"export", "declare", "local", "readonly",
                                                          "typeset"};
   const auto& words = command.words;
-  return !words.empty() && words.front() &&
-         std::find(names.begin(), names.end(), *words.front()) != names.end();
+  return !words.empty() && words.front() && contains(names, *words.front());
 }
 
 std::string ShellVariables::value(const std::string& name) const {
@@ -44,7 +44,7 @@ std::string ShellVariables::value(const std::string& name) const {
 }
 
 std::optional<std::string> ShellVariables::expand_braces(std::string_view inside) const {
-  const auto* const end = std::find_if_not(inside.begin(), inside.end(), [](char c) {
+  const auto* const end = std::ranges::find_if_not(inside, [](char c) {
     return is_alphanumeric({&c, 1}, "_");
   });
   const std::string name{inside.begin(), end};

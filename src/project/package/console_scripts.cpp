@@ -18,8 +18,8 @@ using Scripts = std::map<std::string, std::string>;
 std::optional<std::string> module_of_object(std::string_view object) {
   std::string module{trim(object.substr(0, object.find_first_of(":[")))};
   const auto parts = split(module, '.');
-  return std::all_of(parts.begin(), parts.end(), is_identifier) ? std::optional{std::move(module)}
-                                                                : std::nullopt;
+  return std::ranges::all_of(parts, is_identifier) ? std::optional{std::move(module)}
+                                                   : std::nullopt;
 }
 
 /// Parses `my-train = trainer.cli:main`.

@@ -1,5 +1,6 @@
 #include "project/package/core_metadata.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "project/package/entry_points.hpp"
@@ -100,7 +101,7 @@ private:
         "urls",    "scripts",       "gui-scripts",          "entry-points", "dependencies",
         "dynamic", "license-files", "optional-dependencies"};
     for (const auto& [key, value] : project_) {
-      if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
+      if (!contains(known, key.str())) {
         leave_to_build(fmt::format("`project.{}` is not known", printable(key.str())));
       }
     }

@@ -1,5 +1,6 @@
 #include "project/package/module_layout.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "python/name.hpp"
 
@@ -23,7 +24,7 @@ using KnownNames = std::initializer_list<std::string_view>;
 std::optional<std::string> other_key(Node table, KnownNames known) {
   if (const auto* const keys = table.as_table()) {
     for (const auto& [key, value] : *keys) {
-      if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
+      if (!contains(known, key.str())) {
         return std::string{key.str()};
       }
     }

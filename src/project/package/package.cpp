@@ -1,5 +1,6 @@
 #include "project/package/package.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/ini.hpp"
 #include "project/package/version_control.hpp"
@@ -36,8 +37,7 @@ bool is_reserved_name(std::string_view name) {
       "exercise",   "exercises",  "htmlcov",       "setup",     "conftest",    "toxfile",
       "noxfile",    "pavement",   "dodo",          "tasks",     "fabfile",     "site_scons",
       "SConstruct", "sconstruct", "conanfile",     "manage",    "node_modules"};
-  return name.starts_with('_') ||
-         std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  return name.starts_with('_') || contains(reserved, name);
 }
 
 std::vector<std::string> discovered_packages(const Findings& findings) {
@@ -80,9 +80,9 @@ std::vector<std::string> refused_by_setuptools(const Findings& findings) {
     }
     // Data alone may be excluded from the image.
     const auto files = findings.files_below(entry.path, most_files);
-    if (std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-          return std::any_of(counted.begin(), counted.end(),
-                             [&](const auto suffix) { return file.ends_with(suffix); });
+    if (std::ranges::any_of(files, [&](const std::string& file) {
+          return std::ranges::any_of(counted,
+                                     [&](const auto suffix) { return file.ends_with(suffix); });
         })) {
       packages.push_back(name);
     }

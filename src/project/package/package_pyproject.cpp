@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/foreign_paths.hpp"
 #include "project/ini.hpp"
@@ -23,7 +24,7 @@ const std::string pyproject_name = "pyproject.toml";
 
 bool holds(Node list, std::string_view word) {
   const auto items = strings_of(list);
-  return std::find(items.begin(), items.end(), word) != items.end();
+  return contains(items, word);
 }
 
 std::optional<toml::table> parse(Findings& findings) {
@@ -87,7 +88,7 @@ std::vector<std::string> readme_files(Node node) {
 void require_readme(Findings& findings, const toml::table& document, const Package& package) {
   static constexpr std::array<std::string_view, 5> strict{"hatchling", "flit_core", "poetry.core",
                                                           "pdm.backend", "uv_build"};
-  if (!package.installs || std::none_of(strict.begin(), strict.end(), [&](const auto& backend) {
+  if (!package.installs || std::ranges::none_of(strict, [&](const auto& backend) {
         return package.backend.starts_with(backend);
       })) {
     return;

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/setup_py.hpp"
 #include "project/ini.hpp"
@@ -49,18 +50,15 @@ bool is_there_in_isolation(const Findings& findings,
                            const Package& package,
                            const std::string& module) {
   static const std::vector<std::string> tools{"setuptools", "pkg_resources", "wheel", "distutils"};
-  if (is_standard_module(module) || std::find(tools.begin(), tools.end(), module) != tools.end() ||
-      findings.is_file(module + ".py") || findings.is_directory(module) ||
-      findings.is_directory("src/" + module)) {
+  if (is_standard_module(module) || contains(tools, module) || findings.is_file(module + ".py") ||
+      findings.is_directory(module) || findings.is_directory("src/" + module)) {
     return true;
   }
   const auto brought_by = distributions_of(module);
-  return std::any_of(package.build_requirements.begin(), package.build_requirements.end(),
-                     [&](const std::string& text) {
-                       const auto name = python::parse_requirement(text).name;
-                       return std::find(brought_by.begin(), brought_by.end(), name) !=
-                              brought_by.end();
-                     });
+  return std::ranges::any_of(package.build_requirements, [&](const std::string& text) {
+    const auto name = python::parse_requirement(text).name;
+    return contains(brought_by, name);
+  });
 }
 
 /// The imports of setup.py decide whether its build can be isolated from installed packages.
@@ -71,8 +69,7 @@ void read_build_imports(Findings& findings, Package& package, const SetupPy& fac
       continue;
     }
     package.isolated = false;
-    if (facts.certain_imports.contains(module) &&
-        std::find(known.begin(), known.end(), module) != known.end()) {
+    if (facts.certain_imports.contains(module) && contains(known, module)) {
       package.build_requirements.push_back(to_lower(module));
     }
   }
@@ -88,8 +85,7 @@ void read_setup_script(Findings& findings, Package& package) {
     package.import_root = source::normalise(root->second).value_or("");
   }
   const auto says = [&](const std::string& word) {
-    return facts.words.contains(word) ||
-           std::find(facts.literals.begin(), facts.literals.end(), word) != facts.literals.end();
+    return facts.words.contains(word) || contains(facts.literals, word);
   };
   if (says("use_scm_version")) {
     auto tool = setuptools_scm("setup.py");

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/ini.hpp"
 #include "project/package/module_layout.hpp"
@@ -27,7 +28,7 @@ bool is_of_other_tools(std::string_view section) {
       "pylint", "pylint.master", "pytest",     "bumpversion", "doc8",  "codespell"};
   return section.starts_with("mypy") || section.starts_with("tool:") ||
          section.starts_with("coverage:") || section.starts_with("bumpversion:") ||
-         std::find(tools.begin(), tools.end(), section) != tools.end();
+         contains(tools, section);
 }
 
 std::optional<Names> strings_in(const toml::node* node) {
@@ -80,8 +81,7 @@ private:
         "packages",      "py-modules", "package-dir",          "package-data",
         "license-files", "zip-safe",   "include-package-data", "exclude-package-data"};
     for (const auto& [key, value] : settings() == nullptr ? toml::table{} : *settings()) {
-      if (std::find(known.begin(), known.end(), key.str()) == known.end() ||
-          key == "license-files") {
+      if (!contains(known, key.str()) || key == "license-files") {
         return fmt::format("`tool.setuptools.{}` may say otherwise", printable(key.str()));
       }
     }
@@ -174,12 +174,12 @@ private:
     const auto is_simple = [](const std::string& pattern) {
       return is_identifier(pattern.substr(0, pattern.find('*'))) || pattern == "*";
     };
-    if (!std::all_of(include.begin(), include.end(), is_simple)) {
+    if (!std::ranges::all_of(include, is_simple)) {
       return "`tool.setuptools.packages.find.include` names packages in packages";
     }
     const auto matches = [](const Names& patterns, const std::string& name) {
-      return std::any_of(patterns.begin(), patterns.end(),
-                         [&](const auto& pattern) { return matches_glob(pattern, name); });
+      return std::ranges::any_of(patterns,
+                                 [&](const auto& pattern) { return matches_glob(pattern, name); });
     };
     for (const auto& name : tree_.packages_in(*place)) {
       if (matches(include, name) && !matches(exclude, name)) {

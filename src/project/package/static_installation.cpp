@@ -1,5 +1,6 @@
 #include "project/package/static_installation.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/findings.hpp"
 #include "project/package/core_metadata.hpp"
@@ -58,7 +59,7 @@ std::optional<std::string> refuse_plugins(const toml::table& document) {
   for (const auto& item : *requires_list) {
     const auto text = item.value_or(std::string{});
     const auto name = python::parse_requirement(text).name;
-    if (std::find(backends.begin(), backends.end(), name) == backends.end()) {
+    if (!contains(backends, name)) {
       return fmt::format("its build asks for `{}`", printable(text));
     }
   }

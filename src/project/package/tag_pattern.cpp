@@ -169,8 +169,9 @@ std::optional<TagPattern> TagPattern::from_regexp(std::string_view regexp) {
   }
   TagPattern pattern;
   pattern.prefixes_ = std::move(*prefixes);
-  std::stable_sort(pattern.prefixes_.begin(), pattern.prefixes_.end(),
-                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  std::ranges::stable_sort(pattern.prefixes_, [](const std::string& a, const std::string& b) {
+    return a.size() > b.size();
+  });
   return pattern;
 }
 
@@ -187,8 +188,7 @@ std::optional<python::Version> TagPattern::version_of(std::string_view tag) cons
   }
   // `^(?:[\w-]+-)?(?P<version>...)`: the longest possible name.
   const auto name_end = static_cast<std::size_t>(
-      std::find_if_not(tag.begin(), tag.end(),
-                       [](char c) { return is_word_character(c) || c == '-'; }) -
+      std::ranges::find_if_not(tag, [](char c) { return is_word_character(c) || c == '-'; }) -
       tag.begin());
   for (auto dash = tag.substr(0, name_end).rfind('-'); dash != std::string_view::npos && dash > 0;
        dash = tag.substr(0, dash).rfind('-')) {

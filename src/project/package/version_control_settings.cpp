@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/package/version_control.hpp"
 
@@ -73,9 +74,7 @@ void read_describe_command(Node value, const std::string& name, VersionControl& 
       tags.first_parent = true;
     } else if (word == "--tags") {
       lightweight = true;
-    } else if (std::find(without_effect.begin(), without_effect.end(), word) ==
-                   without_effect.end() &&
-               !word.starts_with("--abbrev=")) {
+    } else if (!contains(without_effect, word) && !word.starts_with("--abbrev=")) {
       followed = false;
     }
   }
@@ -97,9 +96,8 @@ void read_scm_table(Node table, VersionControl& tool) {
     read_describe_command(value, "git_describe_command", tool);
   }
   if (const auto name = table["version_scheme"].value<std::string>()) {
-    const auto* const known =
-        std::find_if(scm_schemes.begin(), scm_schemes.end(),
-                     [&](const NamedScheme& scheme) { return scheme.name == *name; });
+    const auto* const known = std::ranges::find_if(
+        scm_schemes, [&](const NamedScheme& scheme) { return scheme.name == *name; });
     if (known != scm_schemes.end()) {
       tool.scheme = known->scheme;
     } else {

@@ -40,8 +40,7 @@ std::optional<std::string> plain_string(std::string_view value) {
 /// Returns true if `table` has exactly the keys `keys`.
 bool has_only(const toml::table* table, const std::vector<std::string_view>& keys) {
   return table != nullptr && table->size() == keys.size() &&
-         std::all_of(keys.begin(), keys.end(),
-                     [&](const auto key) { return table->contains(key); });
+         std::ranges::all_of(keys, [&](const auto key) { return table->contains(key); });
 }
 
 }  // namespace

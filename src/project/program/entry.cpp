@@ -1,5 +1,6 @@
 #include "project/program/entry.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/package/console_scripts.hpp"
@@ -87,8 +88,8 @@ void report_missing_script(Findings& findings, const std::string& script) {
              base_name(one).find('.') == std::string::npos;
     });
     if (scripts.size() <= most_scripts_shown) {
-      std::transform(scripts.begin(), scripts.end(), std::back_inserter(hints),
-                     [](const auto& one) { return option("--script", one); });
+      std::ranges::transform(scripts, std::back_inserter(hints),
+                             [](const auto& one) { return option("--script", one); });
     }
   }
   findings.error(fmt::format("script `{}` does not exist", printable(script)), "script",
@@ -152,8 +153,7 @@ std::optional<Entry> find_program(const Findings& findings,
     return script;
   }
   const auto named = named_distributions(findings.tree(), project).names;
-  const bool is_named =
-      std::find(named.begin(), named.end(), python::normalise_name(name)) != named.end();
+  const bool is_named = contains(named, python::normalise_name(name));
   return is_named ? std::optional{Entry{EntryKind::program, name, {}, {name}, {}}} : std::nullopt;
 }
 
@@ -241,8 +241,8 @@ bool check_module_name(Findings& findings, const std::string& module, const std:
     return false;
   }
   const auto parts = split(module, '.');
-  const auto bad = std::find_if_not(parts.begin(), parts.end(), is_identifier);
-  const bool is_empty = std::find(parts.begin(), parts.end(), "") != parts.end();
+  const auto bad = std::ranges::find_if_not(parts, is_identifier);
+  const bool is_empty = contains(parts, "");
   if (bad == parts.end() || (!is_empty && meant == module)) {
     return true;
   }

@@ -1,5 +1,6 @@
 #include "project/program/entry_inference.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/program/modules.hpp"
 #include "project/program/program_candidates.hpp"
@@ -32,8 +33,7 @@ std::optional<std::string> module_below(const std::string& root, const std::stri
   }
   const auto module = module_of_script(root.empty() ? file : file.substr(root.size() + 1));
   const auto parts = split(module, '.');
-  return std::all_of(parts.begin(), parts.end(), is_identifier) ? std::optional{module}
-                                                                : std::nullopt;
+  return std::ranges::all_of(parts, is_identifier) ? std::optional{module} : std::nullopt;
 }
 
 /// Determines how a program starts.
@@ -159,8 +159,7 @@ public:
 
 private:
   static bool has_usual_name(const Candidate& one) {
-    return one.command.empty() && std::find(usual_names.begin(), usual_names.end(),
-                                            base_name(one.file)) != usual_names.end();
+    return one.command.empty() && contains(usual_names, base_name(one.file));
   }
 
   /// Returns true if neither the name nor the content of any program suggests that it is meant.
@@ -169,12 +168,10 @@ private:
   /// Returns true if others may be meant as well, though their names suggest another purpose, or if
   /// the file is only a module with a `__main__` guard.
   bool is_one_of_several() const {
-    const bool has_aside =
-        std::any_of(found_.aside.begin(), found_.aside.end(), [](const std::string& file) {
-          const auto name = base_name(file);
-          return parent_path(file).empty() && !name.starts_with("test_") &&
-                 !name.ends_with("_test.py");
-        });
+    const bool has_aside = std::ranges::any_of(found_.aside, [](const std::string& file) {
+      const auto name = base_name(file);
+      return parent_path(file).empty() && !name.starts_with("test_") && !name.ends_with("_test.py");
+    });
     return has_aside || (best_.front().rank < Rank::program && best_.front().depth() > 0);
   }
 
@@ -182,22 +179,21 @@ private:
   /// below it.
   bool has_rival_at_root() const {
     return best_.front().rank == Rank::training && best_.front().depth() > 0 &&
-           std::any_of(found_.programs.begin(), found_.programs.end(),
-                       [](const Candidate& one) { return one.rank == Rank::root_entry; });
+           std::ranges::any_of(found_.programs,
+                               [](const Candidate& one) { return one.rank == Rank::root_entry; });
   }
 
   /// Returns the one against which no other speaks.
   const Candidate* undisputed() const {
-    const auto found = std::find_if(best_.begin(), best_.end(), [&](const Candidate& one) {
-      return std::none_of(best_.begin(), best_.end(), [&](const Candidate& other) {
-        return &other != &one && disputes(other, one);
-      });
+    const auto found = std::ranges::find_if(best_, [&](const Candidate& one) {
+      return std::ranges::none_of(
+          best_, [&](const Candidate& other) { return &other != &one && disputes(other, one); });
     });
     return found == best_.end() ? nullptr : &*found;
   }
 
   static std::size_t usual_place(const Candidate& one) {
-    const auto* const at = std::find(usual_names.begin(), usual_names.end(), base_name(one.file));
+    const auto* const at = std::ranges::find(usual_names, base_name(one.file));
     return one.command.empty() ? static_cast<std::size_t>(at - usual_names.begin())
                                : usual_names.size();
   }

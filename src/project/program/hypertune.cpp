@@ -1,5 +1,6 @@
 #include "project/program/hypertune.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/python_file.hpp"
 #include "project/findings.hpp"
@@ -21,19 +22,19 @@ bool imports_it(const std::string& code) {
     return false;
   }
   const auto imports = read_python_file(code).imports;
-  return std::any_of(imports.begin(), imports.end(), [](const Import& one) {
+  return std::ranges::any_of(imports, [](const Import& one) {
     return one.level == 0 && split(one.module, '.').front() == module;
   });
 }
 
 bool is_required(const source::Tree& tree, const Project& project) {
   const auto names = named_distributions(tree, project).names;
-  return std::find(names.begin(), names.end(), distribution) != names.end();
+  return contains(names, distribution);
 }
 
 bool is_imported(const source::Tree& tree, const Project& project) {
   const auto files = Findings{tree, project.ignore}.files_below("");
-  return std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+  return std::ranges::any_of(files, [&](const std::string& file) {
     if (!file.ends_with(".py")) {
       return false;
     }

@@ -21,13 +21,11 @@ constexpr std::array versions_of_choice{"3.11", "3.12", "3.13", "3.10", "3.14", 
 
 /// Returns the first version of choice that satisfies all `conditions`; nothing if there is none.
 std::optional<std::string> version_for(const std::vector<RequiresPython>& conditions) {
-  const auto* const found =
-      std::find_if(versions_of_choice.begin(), versions_of_choice.end(), [&](const char* version) {
-        const auto parsed = python::Version::parse(version);
-        return std::all_of(conditions.begin(), conditions.end(), [&](const RequiresPython& one) {
-          return parsed && one.allows(*parsed);
-        });
-      });
+  const auto* const found = std::ranges::find_if(versions_of_choice, [&](const char* version) {
+    const auto parsed = python::Version::parse(version);
+    return std::ranges::all_of(
+        conditions, [&](const RequiresPython& one) { return parsed && one.allows(*parsed); });
+  });
   return found == versions_of_choice.end() ? std::nullopt : std::optional<std::string>{*found};
 }
 

@@ -51,8 +51,8 @@ constexpr std::array modules{
 
 template <class Rows>
 std::optional<Launcher> find_in(const Rows& rows, std::string_view name) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const LauncherRow& row) { return row.name == name; });
+  const auto found =
+      std::ranges::find_if(rows, [&](const LauncherRow& row) { return row.name == name; });
   return found == rows.end() ? std::nullopt : std::optional{found->launcher};
 }
 
@@ -71,7 +71,7 @@ std::optional<Launcher> find_launcher(std::span<const std::string> words) {
   if (!is_interpreter(words.front())) {
     return find_in(programs, base_name(words.front()));
   }
-  const auto dash = std::find(words.begin(), words.end(), "-m");
+  const auto dash = std::ranges::find(words, "-m");
   if (dash != words.end() && dash + 1 != words.end()) {
     if (const auto known = find_in(modules, *(dash + 1))) {
       return known;

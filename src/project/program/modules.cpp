@@ -65,9 +65,8 @@ std::vector<std::string> modules_like(const Findings& findings,
     const auto more = modules_below(findings, root);
     modules.insert(modules.end(), more.begin(), more.end());
   }
-  const auto same_end = std::find_if(modules.begin(), modules.end(), [&](const std::string& other) {
-    return other.ends_with("." + module);
-  });
+  const auto same_end = std::ranges::find_if(
+      modules, [&](const std::string& other) { return other.ends_with("." + module); });
   return same_end != modules.end() ? std::vector{fmt::format("did you mean `{}`?", *same_end)}
                                    : Findings::suggest(module, modules);
 }

@@ -30,7 +30,7 @@ void keep_what_is_needed(Findings& findings, const Request& request, Project& pr
   for (const std::string& path : submodules) {
     const auto is_in_it = [&](const std::string& input) { return is_below(input, path); };
     const auto& inputs = project.requirement_inputs;
-    if (files.names(path) || std::any_of(inputs.begin(), inputs.end(), is_in_it)) {
+    if (files.names(path) || std::ranges::any_of(inputs, is_in_it)) {
       findings.warn(
           fmt::format("the submodule `{}` is empty here, and so in the image", printable(path)),
           std::string{modules_file},

@@ -23,8 +23,7 @@ constexpr std::size_t most_looked_at{4000};  // entries of all named directories
 bool is_settings(std::string_view path) {
   constexpr std::array<std::string_view, 6> suffixes{".yaml", ".yml", ".json",
                                                      ".toml", ".cfg", ".ini"};
-  return std::any_of(suffixes.begin(), suffixes.end(),
-                     [&](auto suffix) { return path.ends_with(suffix); });
+  return std::ranges::any_of(suffixes, [&](auto suffix) { return path.ends_with(suffix); });
 }
 
 /// Returns true for libraries that read `.env` when they are used.
@@ -87,9 +86,9 @@ void NeededFiles::follow(const Project& project) {
 }
 
 bool NeededFiles::names(const std::string& path) const {
-  return taken_.contains(path) ||
-         std::any_of(named_.begin(), named_.end(),
-                     [&](const std::string& text) { return is_below(tree_path(text, ""), path); });
+  return taken_.contains(path) || std::ranges::any_of(named_, [&](const std::string& text) {
+           return is_below(tree_path(text, ""), path);
+         });
 }
 
 std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
@@ -100,8 +99,8 @@ std::vector<NamedDirectory> NeededFiles::ignored_directories() const {
     const Mention& mention = ignored.second;
     const bool is_known = !directories.empty() && is_below(path, directories.back().path);
     // The needed parts of it are included.
-    const bool is_used = std::any_of(kept.begin(), kept.end(),
-                                     [&](const auto& one) { return is_below(one.first, path); });
+    const bool is_used =
+        std::ranges::any_of(kept, [&](const auto& one) { return is_below(one.first, path); });
     const bool holds_tracked = ignore_.may_hold_exceptions(path);
     if (!is_known && !is_used && !holds_tracked) {
       directories.push_back({.path = path, .from = mention.from, .line = mention.line});

@@ -24,9 +24,8 @@ constexpr std::array<std::string_view, 12> writers{"write",   "save",        "du
 constexpr std::array<std::string_view, 5> settings{".yaml", ".yml", ".toml", ".ini", ".cfg"};
 
 bool holds_one_of(std::string_view text, const auto& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 /// Matches `"w"`, `'ab'`: a mode of `open` that changes the file.
@@ -63,7 +62,7 @@ bool is_of_name(char c) {
 /// Returns the name to which a line `NAME = ...` assigns; empty for other lines.
 std::string_view assigned_name(std::string_view line) {
   line = trim(line);
-  const auto* const end = std::find_if_not(line.begin(), line.end(), is_of_name);
+  const auto* const end = std::ranges::find_if_not(line, is_of_name);
   const auto name = line.substr(0, static_cast<std::size_t>(end - line.begin()));
   const auto rest = trim(line.substr(name.size()));
   return rest.starts_with('=') && !rest.starts_with("==") ? name : std::string_view{};
@@ -102,8 +101,8 @@ bool is_joined(std::string_view before) {
 bool are_settings(std::string_view path, std::string_view before) {
   static constexpr std::array<std::string_view, 7> words{"load", "read",  "open", "conf",
                                                          "cfg",  "parse", "yaml"};
-  const bool is_settings = std::any_of(settings.begin(), settings.end(),
-                                       [&](auto suffix) { return path.ends_with(suffix); });
+  const bool is_settings =
+      std::ranges::any_of(settings, [&](auto suffix) { return path.ends_with(suffix); });
   const auto callee = before.substr(std::min(before.find_last_of(" \t=,[") + 1, before.size()));
   return is_settings && (before.ends_with('=') ||
                          (callee.ends_with('(') && holds_one_of(to_lower(callee), words)));
@@ -126,10 +125,9 @@ OpenedFrom opened_from(std::string_view text, int line, std::string_view path) {
   const std::string_view above = goes_on ? trim(lines[static_cast<std::size_t>(line) - 2]) : "";
   const auto name =
       before.ends_with('=') || before.ends_with("Path(") ? assigned_name(own) : std::string_view{};
-  const bool is_constant =
-      !name.empty() && std::any_of(lines.begin(), lines.end(), [&](const auto& other) {
-        return &other != &own && holds_name(other, name) && reads(other);
-      });
+  const bool is_constant = !name.empty() && std::ranges::any_of(lines, [&](const auto& other) {
+    return &other != &own && holds_name(other, name) && reads(other);
+  });
   const bool is_read = reads(own) || (above.ends_with('(') && reads(above)) || is_constant ||
                        are_settings(path, before);
   if (!is_read) {

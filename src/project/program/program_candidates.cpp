@@ -1,5 +1,6 @@
 #include "project/program/program_candidates.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/python_file.hpp"
 #include "project/package/console_scripts.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t deepest{6};
 constexpr std::size_t most_notebooks{20};
 
 std::size_t depth_of(std::string_view path) {
-  return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
+  return static_cast<std::size_t>(std::ranges::count(path, '/'));
 }
 
 bool is_among_examples(std::string_view path) {
@@ -46,8 +47,8 @@ void sort_candidates(std::vector<Candidate>& programs) {
     return std::tuple{-static_cast<int>(one.rank), is_told ? 0 : 1, one.depth(), one.file,
                       one.command};
   };
-  std::sort(programs.begin(), programs.end(),
-            [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
+  std::ranges::sort(programs,
+                    [&](const Candidate& a, const Candidate& b) { return key(a) < key(b); });
 }
 
 bool has_usual_name(const std::string& file) {
@@ -58,8 +59,7 @@ bool has_usual_name(const std::string& file) {
 /// A console script replaces the file that it runs.
 void drop_files_of_scripts(std::vector<Candidate>& programs) {
   std::erase_if(programs, [&](const Candidate& one) {
-    return one.command.empty() &&
-           std::any_of(programs.begin(), programs.end(), [&](const Candidate& other) {
+    return one.command.empty() && std::ranges::any_of(programs, [&](const Candidate& other) {
              return !other.command.empty() && other.file == one.file;
            });
   });
@@ -119,7 +119,7 @@ bool CandidateSearch::is_installed(const std::string& root) const {
 }
 
 bool CandidateSearch::is_environment(const std::vector<source::Entry>& entries) {
-  return std::any_of(entries.begin(), entries.end(), [](const source::Entry& entry) {
+  return std::ranges::any_of(entries, [](const source::Entry& entry) {
     const auto name = base_name(entry.path);
     return name == "pyvenv.cfg" || name == "conda-meta";
   });
@@ -251,10 +251,9 @@ bool CandidateSearch::is_module(const Candidate& candidate) const {
   }
   const auto name = base_name(candidate.file).substr(0, base_name(candidate.file).size() - 3);
   const auto imports = file(package.entry).imports;
-  return std::any_of(imports.begin(), imports.end(), [&](const Import& import) {
+  return std::ranges::any_of(imports, [&](const Import& import) {
     const auto last = import.module.substr(import.module.rfind('.') + 1);
-    return last == name ||
-           std::find(import.names.begin(), import.names.end(), name) != import.names.end();
+    return last == name || contains(import.names, name);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "project/program/program_names.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/findings.hpp"
 
@@ -17,7 +18,7 @@ using NameWords = std::vector<std::string>;
 
 template <typename Known>
 bool is_known_name(const Known& known, std::string_view word) {
-  return std::find(known.begin(), known.end(), word) != known.end();
+  return contains(known, word);
 }
 
 bool is_training_word(std::string_view word) {
@@ -125,7 +126,7 @@ Purpose purpose_of_words(const NameWords& words) {
     return Purpose::unknown;
   }
   const auto training = find_training(words);
-  const auto other = std::find_if(words.begin(), words.end(), is_other_word);
+  const auto other = std::ranges::find_if(words, is_other_word);
   if (training != words.end() && training < other) {
     return is_helper_of_training(words.back()) ? Purpose::helper : Purpose::training;
   }

@@ -78,9 +78,8 @@ private:
       enter(own, import);
       return;
     }
-    const auto root = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& one) {
-      return one != own && holds_module(one, first);
-    });
+    const auto root = std::ranges::find_if(
+        roots_, [&](const std::string& one) { return one != own && holds_module(one, first); });
     if (own.empty() && holds_module(own, first)) {
       enter(own, import);
     } else if (root != roots_.end()) {
@@ -111,7 +110,7 @@ private:
       return false;
     }
     const auto entries = findings_.tree().list(path);
-    return std::any_of(entries.begin(), entries.end(), [](const source::Entry& entry) {
+    return std::ranges::any_of(entries, [](const source::Entry& entry) {
       return entry.type == source::EntryType::directory || entry.path.ends_with(".py");
     });
   }

@@ -1,5 +1,6 @@
 #include "project/program/script_language.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/findings.hpp"
 #include "project/program/launcher.hpp"
@@ -62,7 +63,7 @@ ScriptLanguage language_of_line(std::string_view line) {
     return language;
   }
   language.program = base_name(words.front());
-  const bool is_shell = std::find(shells.begin(), shells.end(), *language.program) != shells.end();
+  const bool is_shell = contains(shells, *language.program);
   language.kind = is_shell                            ? Kind::shell
                   : is_interpreter(*language.program) ? Kind::python
                                                       : Kind::other;

@@ -1,5 +1,6 @@
 #include "project/program/shell_programs.hpp"
 
+#include "base/contains.hpp"
 #include "project/findings.hpp"
 #include "project/program/launcher.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 template <std::size_t count>
 bool is_listed(std::string_view name, const std::array<std::string_view, count>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 /// Shell builtins, GNU core utilities, and packages that every Debian has.
@@ -150,8 +151,8 @@ void ShellPrograms::read_words(const std::vector<ShellWord>& words, const std::s
 void ShellPrograms::use(const std::string& name, const std::string& origin, bool starts_python) {
   const bool is_name = !name.empty() && name.front() != '-' && name != "]]" && name != "}" &&
                        name.find_first_of("$*?{}()[]\"'`~%@!,:=\x01 \t\n") == std::string::npos;
-  const bool is_known = std::any_of(used_.begin(), used_.end(),
-                                    [&](const UsedProgram& other) { return other.name == name; });
+  const bool is_known =
+      std::ranges::any_of(used_, [&](const UsedProgram& other) { return other.name == name; });
   if (path_is_known_ && is_name && !is_known && !defined_.contains(name) &&
       !is_in_every_shell(name)) {
     used_.push_back(
@@ -184,16 +185,15 @@ void ShellPrograms::note_changes(const ShellCommand& command) {
     }
   }
   runs_pip_ = runs_pip_ || first == "pip" || first == "pip3" || first == "uv" ||
-              std::find(words.begin(), words.end(), ShellWord{"pip"}) != words.end();
+              contains(words, ShellWord{"pip"});
   // The effect of an unknown text is unknown; `curl ... | sh` installs something.
-  const bool is_unknown =
-      first == "eval" && std::find(words.begin(), words.end(), std::nullopt) != words.end();
+  const bool is_unknown = first == "eval" && contains(words, std::nullopt);
   const bool reads_pipe = (first == "sh" || first == "bash") && words.size() == 1;
   path_is_known_ = path_is_known_ && !is_unknown && !reads_pipe;
 }
 
 bool ShellPrograms::may_have_made(const std::string& path) const {
-  return makes_files_ || std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
+  return makes_files_ || std::ranges::any_of(words_, [&](const std::string& word) {
            return !word.empty() && base_name(word) == base_name(path);
          });
 }

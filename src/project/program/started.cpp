@@ -1,5 +1,6 @@
 #include "project/program/started.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/certain.hpp"
 #include "project/code/shell_commands.hpp"
@@ -31,8 +32,7 @@ bool is_wrapper(std::string_view name) {
       "pipenv", "pdm",    "conda",   "taskset", "numactl", "xvfb-run"};
   static constexpr std::array<std::string_view, 5> more{"timeout", "command", "nsys", "ncu",
                                                         "eval"};
-  return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::find(more.begin(), more.end(), name) != more.end();
+  return contains(names, name) || contains(more, name);
 }
 
 bool is_shell(std::string_view name) {
@@ -514,7 +514,7 @@ private:
   void add(Started started) {
     started.is_child = is_child_;
     auto& all = project_.started;
-    const bool is_known = std::any_of(all.begin(), all.end(), [&](const Started& other) {
+    const bool is_known = std::ranges::any_of(all, [&](const Started& other) {
       return other.kind == started.kind && other.value == started.value;
     });
     if (!is_known) {

@@ -136,9 +136,8 @@ bool leaves_no_choice(const std::string& text) {
 /// Returns the place of a requirement that fetches `target`; empty if it is not in a file.
 std::string place_of(const std::string& target, const Project& project) {
   const auto& all = project.listed_requirements;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& listed) {
-    return listed.requirement.target == target;
-  });
+  const auto found = std::ranges::find_if(
+      all, [&](const auto& listed) { return listed.requirement.target == target; });
   return found == all.end() ? "" : found->origin;
 }
 
@@ -161,7 +160,7 @@ void add_git(std::vector<SystemNeed>& needs,
              const Project& project,
              bool runs_apt) {
   const bool runs_pip = runs_apt || (project.package && project.package->installs);
-  if (!runs_pip && std::all_of(texts.begin(), texts.end(), leaves_no_choice)) {
+  if (!runs_pip && std::ranges::all_of(texts, leaves_no_choice)) {
     return;
   }
   std::set<std::string, std::less<>> told;
@@ -187,8 +186,8 @@ void add_git(std::vector<SystemNeed>& needs,
 void add_computed_git(std::vector<SystemNeed>& needs,
                       const source::Tree& tree,
                       const Project& project) {
-  const bool is_known = std::any_of(needs.begin(), needs.end(),
-                                    [](const auto& need) { return need.packages == "git"; });
+  const bool is_known =
+      std::ranges::any_of(needs, [](const auto& need) { return need.packages == "git"; });
   if (is_known || !project.package || !project.package->installs) {
     return;
   }
@@ -199,7 +198,7 @@ void add_computed_git(std::vector<SystemNeed>& needs,
     }
   }
   const auto& literals = facts.literals;
-  const bool is_named = std::any_of(literals.begin(), literals.end(), [](const auto& literal) {
+  const bool is_named = std::ranges::any_of(literals, [](const auto& literal) {
     return literal.find("git+http") != std::string::npos || literal.ends_with("git+");
   });
   if (is_named) {
@@ -248,8 +247,8 @@ bool builds_extensions(const source::Tree& tree) {
   static constexpr std::array<std::string_view, 6> signs{"ext_modules",   "Extension",
                                                          "cythonize",     "CppExtension",
                                                          "CUDAExtension", "Pybind11Extension"};
-  return std::any_of(signs.begin(), signs.end(),
-                     [&](std::string_view sign) { return words.contains(std::string{sign}); });
+  return std::ranges::any_of(
+      signs, [&](std::string_view sign) { return words.contains(std::string{sign}); });
 }
 
 }  // namespace

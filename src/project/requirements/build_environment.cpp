@@ -36,8 +36,8 @@ bool tells_secret(const std::string& name, std::string_view value) {
   if (tells_token(upper, value)) {
     return true;
   }
-  return std::any_of(signs.begin(), signs.end(),
-                     [&](std::string_view sign) { return upper.find(sign) != std::string::npos; });
+  return std::ranges::any_of(
+      signs, [&](std::string_view sign) { return upper.find(sign) != std::string::npos; });
 }
 
 }  // namespace

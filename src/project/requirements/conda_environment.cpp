@@ -33,11 +33,10 @@ std::string conda_name(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> find_conda_environment(const Findings& findings) {
-  const auto* const found =
-      std::find_if(environment_files.begin(), environment_files.end(), [&](const char* name) {
-        const Place place = findings.follow(name);
-        return place.is_file() && place.entry.size <= largest_environment_file;
-      });
+  const auto* const found = std::ranges::find_if(environment_files, [&](const char* name) {
+    const Place place = findings.follow(name);
+    return place.is_file() && place.entry.size <= largest_environment_file;
+  });
   return found == environment_files.end() ? std::nullopt : std::optional<std::string>{*found};
 }
 

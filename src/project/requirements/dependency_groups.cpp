@@ -1,5 +1,6 @@
 #include "project/requirements/dependency_groups.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/toml.hpp"
 #include "python/name.hpp"
@@ -52,7 +53,7 @@ public:
 
   void read(const std::string& name) {
     const std::string wanted = python::normalise_name(name);
-    if (std::find(seen_.begin(), seen_.end(), wanted) != seen_.end()) {
+    if (contains(seen_, wanted)) {
       return;
     }
     seen_.push_back(wanted);
@@ -126,7 +127,7 @@ void read_package_extras(Findings& findings, const Request& request, Project& pr
       !document || !(*document)["project"].is_table() || (*document)["project"]["dynamic"];
   for (const auto& extra : request.package_extras) {
     const auto names = known == nullptr ? std::vector<std::string>{} : names_of(*known);
-    const bool defined = std::any_of(names.begin(), names.end(), [&](const auto& name) {
+    const bool defined = std::ranges::any_of(names, [&](const auto& name) {
       return python::normalise_name(name) == python::normalise_name(extra);
     });
     if (!is_alphanumeric(extra, "-_.") || (!defined && !is_dynamic)) {

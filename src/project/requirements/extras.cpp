@@ -245,8 +245,8 @@ void ExtrasReader::add_outside(std::vector<Extra>& extras,
                                const Outside& outside,
                                const std::string& key) {
   const std::string name = outside.path.filename().string();
-  const auto same = std::find_if(extras.begin(), extras.end(),
-                                 [&](const Extra& extra) { return extra.name == name; });
+  const auto same =
+      std::ranges::find_if(extras, [&](const Extra& extra) { return extra.name == name; });
   if (same != extras.end()) {
     if (same->path != outside.path) {
       findings_->error(fmt::format("`{}` and `{}` would have the same name `{}` in the image",

@@ -32,8 +32,8 @@ bool is_named_pylock(std::string_view name) {
 
 std::vector<std::string> normalised_names(const std::vector<std::string>& written) {
   std::vector<std::string> result;
-  std::transform(written.begin(), written.end(), std::back_inserter(result),
-                 [](const auto& name) { return python::normalise_name(name); });
+  std::ranges::transform(written, std::back_inserter(result),
+                         [](const auto& name) { return python::normalise_name(name); });
   sort_unique(result);
   return result;
 }
@@ -63,8 +63,8 @@ std::vector<std::string_view> marks_of_sources(LockFormat format) {
 /// Returns true for a line with a package's source in `format` that is not an index.
 bool is_of_no_index(LockFormat format, std::string_view line) {
   const auto marks = marks_of_sources(format);
-  const bool is_marked = std::any_of(marks.begin(), marks.end(),
-                                     [&](const auto mark) { return line.starts_with(mark); });
+  const bool is_marked =
+      std::ranges::any_of(marks, [&](const auto mark) { return line.starts_with(mark); });
   const auto is_another = [&](std::string_view kind) {
     return line.starts_with(kind) && !line.substr(kind.size()).starts_with("\".\"");
   };
@@ -162,7 +162,7 @@ std::optional<LockFormat> lock_format(std::string_view path) {
   if (is_named_pylock(name)) {
     return LockFormat::pylock;
   }
-  const auto* const found = std::find(lock_names.begin(), lock_names.end(), name);
+  const auto* const found = std::ranges::find(lock_names, name);
   return found == lock_names.end()
              ? std::nullopt
              : std::optional{static_cast<LockFormat>(found - lock_names.begin())};
@@ -177,10 +177,10 @@ std::vector<std::string> find_locks(const source::Tree& tree) {
       found.push_back({{*format, is_named_pylock(entry.path)}, entry.path});
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   std::vector<std::string> paths;
-  std::transform(found.begin(), found.end(), std::back_inserter(paths),
-                 [](const auto& one) { return one.second; });
+  std::ranges::transform(found, std::back_inserter(paths),
+                         [](const auto& one) { return one.second; });
   return paths;
 }
 
@@ -253,7 +253,7 @@ void report_lock_beside(Findings& findings,
   const auto text = findings.tree().read(lock);
   const auto locked = names_in_lock(text);
   std::vector<std::string> missing;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(missing), [&](const auto& name) {
+  std::ranges::copy_if(names, std::back_inserter(missing), [&](const auto& name) {
     return !std::binary_search(locked.begin(), locked.end(), name);
   });
   const auto unfit = find_unfit(format, text);
@@ -270,8 +270,8 @@ void report_lock_beside(Findings& findings,
 bool has_packages_of_no_index(const std::string& file, std::string_view text) {
   const auto format = lock_format(file).value();
   const auto lines = split(text, '\n');
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const auto& line) { return is_of_no_index(format, trim(line)); });
+  return std::ranges::any_of(lines,
+                             [&](const auto& line) { return is_of_no_index(format, trim(line)); });
 }
 
 std::vector<std::string> names_in_lock(std::string_view text) {

@@ -56,7 +56,7 @@ bool declares_dependencies(const std::string& pyproject) {
     const auto project = document["project"];
     const auto* const dynamic = project["dynamic"].as_array();
     const bool is_dynamic =
-        dynamic != nullptr && std::any_of(dynamic->begin(), dynamic->end(), [](const auto& name) {
+        dynamic != nullptr && std::ranges::any_of(*dynamic, [](const auto& name) {
           return name.value_or(std::string{}) == "dependencies";
         });
     const auto* const listed = project["dependencies"].as_array();
@@ -73,7 +73,7 @@ void report_unread_files(Findings& findings, const Request& request, UnreadBesid
   if (!request.requirements.empty() || !request.groups.empty()) {
     return;
   }
-  const auto* const found = std::find_if(unread.begin(), unread.end(), [&](const Unread& one) {
+  const auto* const found = std::ranges::find_if(unread, [&](const Unread& one) {
     return (one.is_for_packages || beside == UnreadBeside::nothing) && findings.is_file(one.file);
   });
   if (found != unread.end()) {

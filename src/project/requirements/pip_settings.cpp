@@ -1,5 +1,6 @@
 #include "project/requirements/pip_settings.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/netrc.hpp"
@@ -112,8 +113,8 @@ std::string describe(const Options& options) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : options) {
     auto words = pip_words(value);
-    std::transform(words.begin(), words.end(), words.begin(),
-                   [](const std::string& word) { return printable(redact_url(word)); });
+    std::ranges::transform(words, words.begin(),
+                           [](const std::string& word) { return printable(redact_url(word)); });
     parts.push_back(fmt::format("{} {}", name, join(words, " ")));
   }
   return join(parts, ", ");
@@ -126,9 +127,7 @@ PipSettings find_pip_settings(const Environment& environment,
                               const std::vector<std::string>& variables,
                               const fs::path& system) {
   Options options = find_pip_options(environment, system);
-  std::erase_if(options, [](const auto& option) {
-    return std::find(carried.begin(), carried.end(), option.first) == carried.end();
-  });
+  std::erase_if(options, [](const auto& option) { return !contains(carried, option.first); });
   std::vector<std::string> notes;
   drop_local_links(options, notes);
   PipSettings settings;

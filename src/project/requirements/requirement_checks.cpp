@@ -41,9 +41,8 @@ std::vector<python::Version> pins_of(const SpecifierSet& set) {
 }
 
 bool holds(const SpecifierSet& set, const std::vector<python::Version>& versions) {
-  return std::all_of(versions.begin(), versions.end(), [&](const auto& version) {
-    return set.contains(version, Prereleases::allowed);
-  });
+  return std::ranges::all_of(
+      versions, [&](const auto& version) { return set.contains(version, Prereleases::allowed); });
 }
 
 /// True if one of the sets pins a version, and no version fits both. `==2.0` and `==2.0+cpu` fit.
@@ -110,8 +109,7 @@ void check_pins(Findings& findings, const Project& project) {
 
 bool is_repository(const std::string& url) {
   static constexpr std::array<std::string_view, 4> schemes{"git+", "hg+", "svn+", "bzr+"};
-  return std::any_of(schemes.begin(), schemes.end(),
-                     [&](const auto& scheme) { return url.starts_with(scheme); });
+  return std::ranges::any_of(schemes, [&](const auto& scheme) { return url.starts_with(scheme); });
 }
 
 /// True if the URL names the hash of its file: `...#sha256=...`.
@@ -119,7 +117,7 @@ bool names_hash(const std::string& url) {
   static constexpr std::array<std::string_view, 6> algorithms{
       "sha1=", "sha224=", "sha256=", "sha384=", "sha512=", "md5="};
   const auto mark = std::min(url.find('#'), url.size());
-  return std::any_of(algorithms.begin(), algorithms.end(), [&](const auto& algorithm) {
+  return std::ranges::any_of(algorithms, [&](const auto& algorithm) {
     return url.find(algorithm, mark) != std::string::npos;
   });
 }
@@ -215,10 +213,9 @@ Listed requirements_without_hash(const Project& project) {
   for (const auto& listed : project.listed_requirements) {
     const auto& requirement = listed.requirement;
     const bool is_hashed_elsewhere =
-        std::any_of(project.listed_requirements.begin(), project.listed_requirements.end(),
-                    [&](const auto& other) {
-                      return other.requirement.name == requirement.name && !other.hashes.empty();
-                    });
+        std::ranges::any_of(project.listed_requirements, [&](const auto& other) {
+          return other.requirement.name == requirement.name && !other.hashes.empty();
+        });
     if (requirement.kind == Kind::named && wants_hash(listed) && !is_hashed_elsewhere) {
       found.push_back(&listed);
     }

@@ -1,5 +1,6 @@
 #include "project/requirements/requirement_files.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/setup_py.hpp"
 #include "project/ini.hpp"
@@ -31,7 +32,7 @@ std::vector<std::string> named_files(Findings& findings, const Request& request)
     if (!path) {
       findings.error(fmt::format("`{}` leads out of the working directory", printable(text)),
                      "requirements-file");
-    } else if (std::find(files.begin(), files.end(), *path) == files.end()) {
+    } else if (!contains(files, *path)) {
       files.push_back(*path);
     }
   }
@@ -84,16 +85,15 @@ bool is_for_running(const std::string& purpose) {
       "docs",  "lint",    "linting",     "style", "format",   "ci",      "build",
       "types", "typing",  "mypy",        "bench", "notebook", "release"};
   const auto words = split(replace_all(replace_all(purpose, "_", "-"), ".", "-"), '-');
-  return std::none_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(others.begin(), others.end(), word) != others.end();
-  });
+  return std::ranges::none_of(words,
+                              [&](const std::string& word) { return contains(others, word); });
 }
 
 bool is_base(const std::string& purpose) {
   static constexpr std::array<std::string_view, 10> names{
       "base",         "main",    "core",    "common", "default",
       "requirements", "install", "runtime", "prod",   "production"};
-  return std::find(names.begin(), names.end(), purpose) != names.end();
+  return contains(names, purpose);
 }
 
 /// Returns the possible requirement files of the program in a directory, and in its
@@ -122,8 +122,8 @@ std::vector<std::string> choose(Findings& findings, const std::vector<std::strin
     return files;
   }
   std::vector<std::string> bases;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(bases),
-               [](const auto& file) { return is_base(purpose_of(file).value_or("")); });
+  std::ranges::copy_if(files, std::back_inserter(bases),
+                       [](const auto& file) { return is_base(purpose_of(file).value_or("")); });
   if (bases.size() != 1) {
     findings.warn(fmt::format("several files say what the program needs, and none is installed: "
                               "`{}`",
@@ -132,8 +132,8 @@ std::vector<std::string> choose(Findings& findings, const std::vector<std::strin
     return {};
   }
   std::vector<std::string> rest;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(rest),
-               [&](const auto& file) { return file != bases.front(); });
+  std::ranges::copy_if(files, std::back_inserter(rest),
+                       [&](const auto& file) { return file != bases.front(); });
   findings.warn(fmt::format("`{}` is installed, `{}` {} not", bases.front(), join(rest, "`, `"),
                             rest.size() == 1 ? "is" : "are"),
                 "", {flag_for({bases.front(), rest.front()})});
@@ -186,9 +186,8 @@ std::vector<std::string> words_of_entry(const Request& request) {
 bool is_named_for(const std::string& file, const std::vector<std::string>& entry_words) {
   const auto purpose = replace_all(replace_all(purpose_of(file).value_or(""), "-", "_"), ".", "_");
   const auto words = split(purpose, '_');
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return std::find(entry_words.begin(), entry_words.end(), word) != entry_words.end();
-  });
+  return std::ranges::any_of(words,
+                             [&](const std::string& word) { return contains(entry_words, word); });
 }
 
 /// Returns requirement files at the root and near the entry, without those in `used`.
@@ -200,7 +199,7 @@ std::vector<std::string> other_files(const Findings& findings,
   places.emplace_back();
   for (const auto& directory : places) {
     for (auto& file : fitting_files(findings, directory)) {
-      if (std::find(used.begin(), used.end(), file) == used.end()) {
+      if (!contains(used, file)) {
         files.push_back(std::move(file));
       }
     }
@@ -221,9 +220,8 @@ void tell_files_of_entry(Findings& findings,
       continue;
     }
     const auto names = names_in_requirements(findings.tree(), file);
-    const auto more = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-      return std::find(installed.begin(), installed.end(), name) == installed.end();
-    });
+    const auto more = std::ranges::find_if(
+        names, [&](const std::string& name) { return !contains(installed, name); });
     if (more == names.end()) {
       continue;
     }

@@ -84,13 +84,12 @@ void drop_covered_inputs(const Findings& findings, Project& project) {
   auto& inputs = project.requirement_inputs;
   sort_unique(inputs);
   std::vector<std::string> directories;
-  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(directories),
-               [&](const auto& path) {
-                 const auto entry = findings.tree().find(path);
-                 return entry && entry->type == source::EntryType::directory;
-               });
+  std::ranges::copy_if(inputs, std::back_inserter(directories), [&](const auto& path) {
+    const auto entry = findings.tree().find(path);
+    return entry && entry->type == source::EntryType::directory;
+  });
   std::erase_if(inputs, [&](const std::string& path) {
-    return std::any_of(directories.begin(), directories.end(), [&](const std::string& directory) {
+    return std::ranges::any_of(directories, [&](const std::string& directory) {
       return path != directory && is_below(path, directory);
     });
   });

@@ -214,8 +214,8 @@ std::optional<std::vector<std::string>> split_words(std::string_view text) {
 
 std::optional<std::string> similar_option(const std::string& name) {
   std::vector<std::string> names;
-  std::transform(known_options.begin(), known_options.end(), std::back_inserter(names),
-                 [](const auto& option) { return std::string{option.name}; });
+  std::ranges::transform(known_options, std::back_inserter(names),
+                         [](const auto& option) { return std::string{option.name}; });
   const auto near = nearest(name, names);
   return near ? std::optional{fmt::format("did you mean `{}`?", *near)} : std::nullopt;
 }

@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/requirements/requirement_lines.hpp"
 
@@ -64,7 +65,7 @@ std::optional<std::string> declared_encoding_of(std::string_view line) {
       continue;
     }
     name.remove_prefix(std::min(name.find_first_not_of(" \t\r\f\v", 1), name.size()));
-    const auto end = std::find_if(name.begin(), name.end(), [](unsigned char c) {
+    const auto end = std::ranges::find_if(name, [](unsigned char c) {
       return std::isalnum(c) == 0 && c != '-' && c != '_' && c != '.';
     });
     if (end != name.begin()) {
@@ -137,7 +138,7 @@ DecodedText decode_requirements(std::string_view bytes) {
   const auto encoding = declared_encoding(lines);
   static constexpr std::array<std::string_view, 5> latin{"latin-1", "latin1", "iso-8859-1",
                                                          "iso8859-1", "l1"};
-  if (std::find(latin.begin(), latin.end(), encoding) != latin.end()) {
+  if (contains(latin, encoding)) {
     return {decode_bytes(bytes, 0), 0, {}};
   }
   const bool is_other = encoding && encoding != "utf-8" && encoding != "utf8";

@@ -14,7 +14,7 @@
 namespace autopack::project {
 
 void RequirementsReader::read(const std::string& path, bool constraint, const std::string& origin) {
-  if (const auto open = std::find(stack_.begin(), stack_.end(), path); open != stack_.end()) {
+  if (const auto open = std::ranges::find(stack_, path); open != stack_.end()) {
     std::vector<std::string> cycle{open, stack_.end()};
     cycle.push_back(path);
     findings_->error(fmt::format("`{}` names itself: {}", path, join(cycle, " -> ")), origin);

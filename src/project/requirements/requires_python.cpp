@@ -72,7 +72,7 @@ std::optional<RequiresPython> in_setup_py(const Findings& findings) {
 }  // namespace
 
 bool RequiresPython::allows(const python::Version& version) const {
-  return std::any_of(alternatives.begin(), alternatives.end(), [&](const auto& one) {
+  return std::ranges::any_of(alternatives, [&](const auto& one) {
     return one.contains(version, python::Prereleases::allowed);
   });
 }

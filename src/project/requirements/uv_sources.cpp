@@ -190,19 +190,18 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
         url = (*one)["url"].value_or(url);
       }
     }
-    const bool is_known =
-        std::any_of(request_.pip.indexes.begin(), request_.pip.indexes.end(),
-                    [&](const auto& one) { return comparable_url(one) == comparable_url(url); });
+    const bool is_known = std::ranges::any_of(request_.pip.indexes, [&](const auto& one) {
+      return comparable_url(one) == comparable_url(url);
+    });
     if (!index || !is_known) {
-      unread_.push_back(
-          {.severity = Problem::Severity::warning,
-           .message = fmt::format("pip does not read that uv takes `{}` from {}", name, from),
+      unread_.push_back(Problem::warning(
+          {.message = fmt::format("pip does not read that uv takes `{}` from {}", name, from),
            .origin = place,
            .hints = {index ? fmt::format("name the index in requirements.txt: "
                                          "`--extra-index-url {}`",
                                          printable(redact_credentials(url)))
                            : fmt::format("write `{} @ URL` into the dependencies, with its marker",
-                                         name)}});
+                                         name)}}));
       return;
     }
   }
@@ -299,8 +298,8 @@ bool UvSources::is_extra_package(const std::string& path) const {
     return fs::weakly_canonical(fs::absolute(request_.directory, code) / text, code);
   };
   const auto wanted = place(path);
-  return std::any_of(request_.extra_packages.begin(), request_.extra_packages.end(),
-                     [&](const auto& one) { return place(one) == wanted; });
+  return std::ranges::any_of(request_.extra_packages,
+                             [&](const auto& one) { return place(one) == wanted; });
 }
 
 std::optional<std::string> UvSources::find_member(const std::string& name) const {
@@ -347,10 +346,9 @@ void report_unread_sources(Findings& findings, const Request& request, const Pro
   std::string place;
   for (const auto& index : project.package->indexes) {
     const auto shown = printable(redact_credentials(index.url));
-    const bool is_told = std::any_of(
-        project.package->unread.begin(), project.package->unread.end(), [&](const auto& problem) {
-          return problem.hints.front().find(shown) != std::string::npos;
-        });
+    const bool is_told = std::ranges::any_of(project.package->unread, [&](const auto& problem) {
+      return problem.hints.front().find(shown) != std::string::npos;
+    });
     if (known.insert(comparable_url(index.url)).second && !is_usual_index(index.url) && !is_told) {
       unread.push_back(shown);
       place = place.empty() ? index.place : place;

@@ -18,7 +18,7 @@ std::string_view row_of(std::string_view module) {
   for (std::string_view name = module; !name.empty();) {
     const auto rows = modules_of_other_names();
     const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
+        std::ranges::find_if(rows, [&](const auto& row) { return row.first == name; });
     if (found != rows.end()) {
       return found->second;
     }
@@ -49,8 +49,7 @@ std::set<std::string, std::less<>> with_requirements(const std::vector<std::stri
   while (!waiting.empty()) {
     std::string name = std::move(waiting.back());
     waiting.pop_back();
-    const auto row =
-        std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.first == name; });
+    const auto row = std::ranges::find_if(rows, [&](const auto& one) { return one.first == name; });
     if (all.insert(std::move(name)).second && row != rows.end()) {
       const auto more = split(row->second, ' ');
       waiting.insert(waiting.end(), more.begin(), more.end());
@@ -80,8 +79,8 @@ std::vector<std::string> likely_names(std::string_view module) {
 bool is_build(std::string_view suffix) {
   static constexpr std::array<std::string_view, 7> words{"cpu",    "gpu",      "cu",     "rocm",
                                                          "binary", "headless", "nightly"};
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return suffix.starts_with(word); });
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return suffix.starts_with(word); });
 }
 
 }  // namespace
@@ -103,8 +102,8 @@ std::vector<std::string> modules_of(std::string_view distribution) {
   std::vector<std::string> modules;
   for (const auto& [module, row] : modules_of_other_names()) {
     const auto names = split(row, ' ');
-    if (std::any_of(names.begin(), names.end(),
-                    [&](const auto& name) { return name_in(name) == distribution; })) {
+    if (std::ranges::any_of(names,
+                            [&](const auto& name) { return name_in(name) == distribution; })) {
       modules.emplace_back(module);
     }
   }
@@ -139,22 +138,20 @@ std::optional<std::string> nearest_module(std::string_view module) {
     }
   }
   // A single typo; a name at distance two may well be another package.
-  const auto near = std::find_if(candidates.begin(), candidates.end(), [&](const auto& other) {
-    return edit_distance(name, other) == 1;
-  });
+  const auto near = std::ranges::find_if(
+      candidates, [&](const auto& other) { return edit_distance(name, other) == 1; });
   return near == candidates.end() ? std::nullopt : std::optional{std::string{*near}};
 }
 
 bool is_brought_by(std::string_view module, const std::vector<std::string>& named) {
   const auto all = with_requirements(named);
   const auto known = distributions_of(module);
-  if (std::any_of(known.begin(), known.end(),
-                  [&](const std::string& name) { return all.contains(name); })) {
+  if (std::ranges::any_of(known, [&](const std::string& name) { return all.contains(name); })) {
     return true;
   }
   const auto likely = likely_names(module);
-  return std::any_of(named.begin(), named.end(), [&](const std::string& name) {
-    return std::any_of(likely.begin(), likely.end(), [&](const std::string& one) {
+  return std::ranges::any_of(named, [&](const std::string& name) {
+    return std::ranges::any_of(likely, [&](const std::string& one) {
       return name == one || (name.starts_with(one + "-") &&
                              (known.empty() || is_build(name.substr(one.size() + 1))));
     });

@@ -9,7 +9,7 @@ namespace autopack::project {
 
 bool is_identifier(std::string_view name) {
   return !name.empty() && name.find_first_of("0123456789") != 0 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
+         std::ranges::all_of(name, [](char c) {
            return is_alphanumeric({&c, 1}, "_") || static_cast<unsigned char>(c) >= 0x80;
          });
 }

@@ -168,8 +168,8 @@ constexpr std::array<ProgramRow, 16> of_pip{{{"torchrun", "torch"},
 template <std::size_t count>
 std::optional<std::string_view> find_package(const std::array<ProgramRow, count>& rows,
                                              std::string_view program) {
-  const auto* const found = std::find_if(
-      rows.begin(), rows.end(), [&](const ProgramRow& row) { return row.program == program; });
+  const auto* const found =
+      std::ranges::find_if(rows, [&](const ProgramRow& row) { return row.program == program; });
   return found == rows.end() ? std::nullopt : std::optional{found->package};
 }
 
@@ -188,8 +188,8 @@ std::optional<bool> is_in_packages(std::string_view program,
       is_in_table = is_in_table || row.package == package;
       return row.package == package && row.program == program;
     };
-    if (std::any_of(packages_of_debian.begin(), packages_of_debian.end(), is_row) ||
-        std::any_of(more_programs.begin(), more_programs.end(), is_row)) {
+    if (std::ranges::any_of(packages_of_debian, is_row) ||
+        std::ranges::any_of(more_programs, is_row)) {
       return true;
     }
     is_known = is_known && is_in_table;
