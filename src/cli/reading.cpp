@@ -1,11 +1,14 @@
 #include "cli/reading.hpp"
 
 #include "base/contains.hpp"
+#include "base/environment.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "cli/all_flags.hpp"
 #include "cli/arguments.hpp"
+#include "cli/flags.hpp"
 #include "cli/named_files.hpp"
 #include "cli/settings.hpp"
-#include "cli/unknown_variables.hpp"
 #include "job/flags_file.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +17,47 @@
 #include <filesystem>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace autopack::cli {
 
 namespace {
+
+constexpr std::string_view prefix{"AUTOPACK_"};
+
+std::vector<std::string> variables_of_all(const std::vector<FlagHelp>& flags) {
+  std::vector<std::string> names;
+  std::ranges::transform(flags, std::back_inserter(names),
+                         [](const FlagHelp& flag) { return variable_of(flag.long_name); });
+  return names;
+}
+
+/// Returns a warning for each variable `AUTOPACK_...` that sets no flag and is spelled almost like
+/// one that does. `flags` are those of the current command.
+Problems unknown_variables(const FlagSet& flags, const Environment& environment) {
+  const auto own = variables_of_all(flags.help());
+  std::vector<std::string> others;
+  Problems problems;
+  for (const auto& [name, value] : environment.all()) {
+    if (!name.starts_with(prefix) || contains(own, name)) {
+      continue;
+    }
+    if (others.empty()) {
+      others = variables_of_all(flags_of_all_commands());
+    }
+    if (contains(others, name)) {
+      continue;
+    }
+    if (const auto near = nearest(name, others)) {
+      problems.push_back(
+          Problem::warning({.message = fmt::format("no flag takes its value from the variable `{}`",
+                                                   printable(name)),
+                            .hints = {fmt::format("did you mean `{}`?", *near)}}));
+    }
+  }
+  return problems;
+}
 
 /// Returns true if the directory does not matter.
 bool only_tells(const GlobalOptions& global) {

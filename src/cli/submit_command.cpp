@@ -1,15 +1,16 @@
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/detached.hpp"
+#include "cli/container_options.hpp"
 #include "cli/explanation_page.hpp"
+#include "cli/flag_words.hpp"
+#include "cli/flags.hpp"
 #include "cli/following.hpp"
 #include "cli/job_object.hpp"
 #include "cli/job_options.hpp"
-#include "cli/kind_options.hpp"
-#include "cli/local_flags.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/local_screen.hpp"
 #include "cli/packaging_options.hpp"
@@ -19,16 +20,321 @@
 #include "cli/submission_result.hpp"
 #include "cli/trial_text.hpp"
 #include "google/project.hpp"
+#include "local/submitter.hpp"
 #include "pipeline/explanation.hpp"
 #include "pipeline/submission.hpp"
+#include "services/services.hpp"
 #include "submit/job_state.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace autopack::cli {
+
+namespace {
+
+/// The flags for how a job runs on this machine.
+struct LocalFlags {
+  std::optional<std::int64_t> most_replicas{};
+  std::optional<std::string> memory{};
+  std::optional<std::string> processors{};
+  std::vector<std::string> buckets{};
+  std::vector<std::string> volumes{};
+  std::vector<std::string> faults{};
+  bool detach{false};
+  std::optional<std::string> resumed{};  ///< the study to continue
+};
+
+namespace fs = std::filesystem;
+
+constexpr std::array names{"--max-replicas", "--replica-memory", "--replica-cpus", "--gcs",
+                           "--volume",       "--fail",           "--detach",       "--resume"};
+
+/// Parses `BUCKET=DIRECTORY`.
+void read_bucket(const std::string& text,
+                 const Environment& environment,
+                 local::HostResources& host,
+                 Problems& problems) {
+  constexpr auto* hint = "`--gcs=my-bucket=./data` shows the job a directory at /gcs/my-bucket";
+  const auto mark = text.find('=');
+  const auto bucket = text.substr(0, mark);
+  if (mark == std::string::npos || bucket.empty() || !is_alphanumeric(bucket, "-_.")) {
+    problems.push_back(value_problem("--gcs", text, "is no `BUCKET=DIRECTORY`", hint));
+    return;
+  }
+  std::error_code failure;
+  const auto directory = fs::canonical(expand_home(text.substr(mark + 1), environment), failure);
+  if (failure || !fs::is_directory(directory, failure)) {
+    problems.push_back(value_problem("--gcs", text, "names no directory of this machine", hint));
+    return;
+  }
+  host.buckets[bucket] = directory.string();
+}
+
+void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems& problems) {
+  if (flags.most_replicas && *flags.most_replicas < 1) {
+    problems.push_back(value_problem("--max-replicas", std::to_string(*flags.most_replicas),
+                                     "is no number of replicas", "`--max-replicas=4`"));
+  }
+  options.most_replicas =
+      static_cast<std::size_t>(std::max<std::int64_t>(flags.most_replicas.value_or(0), 0));
+  if (flags.memory) {
+    const auto size = local::read_size(*flags.memory);
+    if (!size) {
+      problems.push_back(
+          value_problem("--replica-memory", *flags.memory, "is no size", "`512m`, `2g`"));
+    }
+    options.host.memory = size.value_or(0);
+  }
+  if (flags.processors) {
+    constexpr double most = 4096;
+    const auto& text = *flags.processors;
+    double& number = options.host.processors;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failure != std::errc{} || end != text.data() + text.size() || !(number > 0) ||
+        number > most) {
+      problems.push_back(value_problem("--replica-cpus", text, "is no number of processors",
+                                       "`--replica-cpus=0.5`"));
+    }
+  }
+}
+
+/// Returns half of the memory, as on a machine of the service.
+std::uint64_t shared_memory(const local::HostResources& host) {
+  const auto pages = ::sysconf(_SC_PHYS_PAGES);
+  const auto size = ::sysconf(_SC_PAGESIZE);
+  const auto whole = pages > 0 && size > 0
+                         ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
+                         : 0;
+  return (host.memory > 0 ? host.memory : whole) / 2;
+}
+
+/// `tunes`: the command is `tune`.
+void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
+  flags.section("Local", false);
+  flags.number("--max-replicas", "NUMBER", into.most_replicas,
+               "so many replicas at most; the job is told that number");
+  flags.text("--replica-memory", "SIZE", into.memory, "of each replica at most: 512m, 2g");
+  flags.text("--replica-cpus", "NUMBER", into.processors, "processors of each replica: 0.5");
+  flags.list("--gcs", "BUCKET=DIRECTORY", into.buckets,
+             "a directory that stands for a bucket, at /gcs/BUCKET");
+  flags.list("--volume", "HOST:DIR[:ro]", into.volumes,
+             "a directory or file that every replica sees");
+  flags.list("--fail", "REPLICA@TIME", into.faults,
+             "kill a replica: workerpool1-0@5s; network:workerpool1-0@5s cuts it off");
+  flags.toggle("--detach", into.detach, "leave the job running; `autopack jobs` finds it");
+  if (tunes) {
+    flags.text("--resume", "local/ID", into.resumed,
+               "go on with a study of this machine that was broken off");
+  }
+}
+
+/// Throws Error(usage) if one of them was typed for another submitter.
+void refuse_local_flags(const FlagSet& typed) {
+  for (const auto* name : names) {
+    if (typed.is_typed(name)) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` is for `--submitter=local`", name));
+    }
+  }
+}
+
+/// Returns the options in the flags, and the resources of this machine: credentials, GPUs, the
+/// directory of jobs. Throws Error(usage) with all findings.
+local::LocalOptions local_options(const LocalFlags& flags, const Environment& environment) {
+  local::LocalOptions options{.records = environment.cache_directory() / "jobs"};
+  Problems problems;
+  read_limits(flags, options, problems);
+  for (const auto& bucket : flags.buckets) {
+    read_bucket(bucket, environment, options.host, problems);
+  }
+  options.host.mounts = read_volumes(flags.volumes, environment, problems);
+  for (const auto& text : flags.faults) {
+    const auto one = local::read_fault(text);
+    if (one) {
+      options.faults.push_back(*one);
+    } else {
+      problems.push_back(
+          value_problem("--fail", text, "is no `REPLICA@TIME`", "`workerpool1-0@5s`"));
+    }
+  }
+  throw_if_errors(problems, ErrorKind::usage);
+  options.host.shared_memory = shared_memory(options.host);
+  options.host.gpus = find_gpus();
+  options.host.credentials = own_credentials(environment);
+  return options;
+}
+
+/// Adds the flags of `tune`: the study and its trials.
+void add_study_flags(FlagSet& flags, JobOptions& options) {
+  auto& study = options.flags.study;
+  flags.section("Study");
+  flags.list("--metric", "NAME:GOAL", study.metrics, "goal: maximize, minimize; one each time");
+  flags.list("--parameter", "NAME:VALUES", study.parameters,
+             "lr:double:1e-5..1e-1:log opt:adam|sgd");
+  flags.number("--max-trial-count", "N", study.max_trial_count, "trials in all; default: 1");
+  flags.number("--parallel-trial-count", "N", study.parallel_trial_count,
+               "trials at a time; default: 1");
+  flags.toggle("--with-hypertune", options.with_hypertune,
+               "add cloudml-hypertune to the requirements");
+  flags.section("More of the study", false);
+  flags.number("--max-failed-trial-count", "N", study.max_failed_trial_count,
+               "failed trials that end the job");
+  flags.text("--algorithm", "grid-search|random-search|...", study.algorithm,
+             "default: Bayesian optimization");
+  flags.text("--measurement-selection", "best|last|...", study.measurement_selection,
+             "which of a trial's reports counts");
+  flags.text("--early-stopping", "median|decay-curve|convex|...", study.early_stopping,
+             "ends trials without prospects");
+}
+
+/// Adds `--as`, and the flags of a training pipeline besides its job.
+void add_pipeline_flags(FlagSet& flags, JobOptions& options) {
+  using Group = job::FlagGroup;
+  flags.section("Training pipeline", false);
+  flags.text("--as", "custom-job|training-pipeline", options.flags.as,
+             "what holds the job; default: as the file says, else the job itself");
+  add_field_flags(flags, options, Group::model);
+  flags.list("--model-ports", "PORT,...", options.model_ports, "ports of the serving container");
+  flags.list("--model-env", "NAME=VALUE,...", options.model_env,
+             "environment variables of the serving container");
+  add_field_flags(flags, options, Group::version);
+  flags.list("--model-labels", "KEY=VALUE,...", options.model_labels, "labels of the model");
+  add_field_flags(flags, options, Group::data);
+}
+
+}  // namespace
+
+/// A job that continues after the command that started it: another process of autopack does all of
+/// the work, and this one waits only until the job has a name.
+class Detached {
+public:
+  /// Starts this command line again, and waits until its job has started or failed. Returns the
+  /// exit status, or nothing if this process is that other one, which has to do the work. Throws
+  /// Error(environment).
+  std::optional<int> leave_to_another(Services& services);
+  /// In that other process, reports that the job has started and detaches from the terminal. Does
+  /// nothing otherwise.
+  void let_go();
+
+private:
+  FileDescriptor waiting_{-1};  ///< somebody waits at its other end
+};
+
+namespace {
+
+/// Its value is the descriptor at which the typed process waits.
+constexpr const char* marker = "_AUTOPACK_WAITING";
+
+Error cannot_start(int code) {
+  return Error(ErrorKind::environment, "cannot start the process that runs the job")
+      .cause(std::strerror(code));
+}
+
+/// Returns this process's command line, as typed.
+std::vector<std::string> own_arguments() {
+  auto words = split(read_file("/proc/self/cmdline", FileSort::any), '\0');
+  if (!words.empty() && words.back().empty()) {
+    words.pop_back();
+  }
+  return words;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (auto& word : words) {
+    all.push_back(word.data());
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
+pid_t start_again(int waiting) {
+  auto words = own_arguments();
+  const auto arguments = pointers(words);
+  std::vector<std::string> variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    variables.emplace_back(*each);
+  }
+  variables.push_back(std::string{marker} + "=" + std::to_string(waiting));
+  const auto environment = pointers(variables);
+  pid_t child = 0;
+  const int code = ::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments.data(),
+                                 environment.data());
+  if (code != 0) {
+    throw cannot_start(code);
+  }
+  return child;
+}
+
+/// Waits for the other process; returns true if it reported. Leaves an interruption to the other
+/// one, which has the same terminal until then.
+bool hears(int descriptor) {
+  char word = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(descriptor, &word, 1);
+  } while (count < 0 && errno == EINTR);
+  return count == 1;
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+std::optional<int> Detached::leave_to_another(Services& services) {
+  if (const auto text = services.environment.get(marker)) {
+    int descriptor = -1;
+    std::from_chars(text->data(), text->data() + text->size(), descriptor);
+    waiting_ = FileDescriptor{descriptor};
+    ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    return std::nullopt;
+  }
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw cannot_start(errno);
+  }
+  const FileDescriptor reading{ends[0]};
+  FileDescriptor writing{ends[1]};
+  ::fcntl(writing.get(), F_SETFD, 0);
+  const auto child = start_again(writing.get());
+  writing.close();
+  return hears(reading.get()) ? 0 : status_of(child);
+}
+
+void Detached::let_go() {
+  if (!waiting_) {
+    return;
+  }
+  ::setsid();
+  std::signal(SIGHUP, SIG_IGN);
+  const FileDescriptor nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::dup2(nothing.get(), standard);
+  }
+  static_cast<void>(::write(waiting_.get(), "1", 1) < 0);
+  waiting_.close();
+}
 
 namespace {
 

@@ -1,17 +1,178 @@
 #include "engine/docker.hpp"
 
+#include "base/byte_pipe.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
 #include "engine/api.hpp"
-#include "engine/build.hpp"
+#include "engine/build_progress.hpp"
 #include "engine/container.hpp"
 #include "engine/container_owner.hpp"
 #include "engine/containers.hpp"
 #include "engine/held_image.hpp"
-#include "engine/image_list.hpp"
 #include "engine/images.hpp"
+#include "engine/json_lines.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <vector>
 
 namespace autopack::engine {
 
 namespace {
+
+using nlohmann::json;
+
+/// Each image costs one request.
+constexpr std::size_t most_asked{500};
+
+/// Returns the real names: an image without one is listed as `<none>:<none>`.
+std::vector<std::string> names_of(const json& image) {
+  std::vector<std::string> names;
+  const auto tags = image.find("RepoTags");
+  if (tags == image.end() || !tags->is_array()) {
+    return names;
+  }
+  for (const auto& tag : *tags) {
+    if (tag.is_string() && tag.get<std::string>().find("<none>") == std::string::npos) {
+      names.push_back(tag.get<std::string>());
+    }
+  }
+  return names;
+}
+
+/// An image's creation time is useless: autopack sets the same for every image. Returns 0 if the
+/// engine does not report the tag time (Podman).
+std::int64_t last_tagged(Api& api, const std::string& id) {
+  const auto response =
+      api.send(api.short_request("look at an image", "GET", "/images/" + id + "/json"));
+  const auto document = parse_json(response.ok() ? response.body : "");
+  const auto metadata = document.is_object() ? document.find("Metadata") : document.end();
+  std::tm date{};
+  const bool is_known =
+      document.is_object() && metadata != document.end() &&
+      ::strptime(text_at(*metadata, "LastTagTime").c_str(), "%Y-%m-%dT%H:%M:%S", &date) != nullptr;
+  const auto seconds = is_known ? static_cast<std::int64_t>(::timegm(&date)) : 0;
+  return std::max<std::int64_t>(seconds, 0);
+}
+
+}  // namespace
+
+/// Implements Docker::list_images on `api`.
+std::vector<ListedImage> list_images(Api& api, const std::string& label) {
+  const json filters{{"label", json::array({label})}};
+  const auto response = api.send_ok(api.short_request(
+      "list images", "GET", "/images/json?filters=" + percent_encode(write_json(filters))));
+  std::vector<ListedImage> images;
+  for (const auto& one : parse_json(response.body)) {
+    if (!one.is_object() || text_at(one, "Id").empty()) {
+      continue;
+    }
+    ListedImage image{
+        .id = text_at(one, "Id"), .names = names_of(one), .size = number_at(one, "Size")};
+    const auto labels = one.find("Labels");
+    if (labels != one.end() && labels->is_object()) {
+      for (const auto& [key, value] : labels->items()) {
+        image.labels[key] = value.is_string() ? value.get<std::string>() : "";
+      }
+    }
+    image.tagged = images.size() < most_asked ? last_tagged(api, image.id) : 0;
+    images.push_back(std::move(image));
+  }
+  return images;
+}
+
+namespace {
+
+/// Returns a unique name of this build for `POST /build/cancel`.
+std::string new_build_id() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return "autopack-" + sha256(fmt::format("{} {}", ::getpid(), now)).hex().substr(0, 16);
+}
+
+/// Arguments that engines know without `ARG`, and keep in neither history nor cache keys.
+nlohmann::json build_arguments(const Proxies& proxies) {
+  auto arguments = nlohmann::json::object();
+  for (const auto& [name, value] : proxies) {
+    arguments[name] = value.reveal();
+  }
+  return arguments;
+}
+
+std::string query_of(const BuildRequest& request,
+                     const std::string& build_id,
+                     const Proxies& proxies) {
+  std::string query =
+      fmt::format("?version={}&dockerfile={}&rm=1&forcerm=1", request.buildkit ? 2 : 1,
+                  percent_encode(request.context->dockerfile_path()));
+  const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
+    if (value) {
+      query += fmt::format("&{}={}", name, percent_encode(*value));
+    }
+  };
+  for (const auto& tag : request.tags) {
+    add("t", tag);
+  }
+  if (!request.labels.empty()) {
+    add("labels", write_json(nlohmann::json(request.labels)));
+  }
+  if (!proxies.empty()) {
+    add("buildargs", write_json(build_arguments(proxies)));
+  }
+  add("target", request.target);
+  add("networkmode", request.network_mode);
+  add("platform", non_empty(request.platform));
+  add("nocache", request.no_cache ? std::optional{"1"} : std::nullopt);
+  add("buildid", request.buildkit ? std::optional{build_id} : std::nullopt);
+  return query;
+}
+
+http::Request post_build(Api& api, const BuildRequest& request, const std::string& build_id) {
+  auto post =
+      api.request("build the image", "POST", "/build" + query_of(request, build_id, api.proxies()));
+  post.headers.push_back({"Content-Type", "application/x-tar"});
+  return post;
+}
+
+/// Implements Docker::build on `api`.
+BuildResult build_image(Api& api, const BuildRequest& request) {
+  const BuildContext& context = *request.context;
+  const std::string build_id = new_build_id();
+  BuildProgress progress{api.reporter(),
+                         [&](std::string_view step) { return context.step_name(step); }};
+  BytePipe pipe{[&](const auto& out) { context.write(out); }};
+  http::Request post = post_build(api, request, build_id);
+  post.read_body = [&](char* buffer, std::size_t size) { return pipe.read(buffer, size); };
+  post.on_data = [&](std::string_view bytes) { progress.feed(bytes); };
+  try {
+    const http::Response response = api.send(post);
+    if (!response.ok()) {
+      throw context.error_of({.message = refusal_of(response)});
+    }
+    progress.finish();
+  } catch (const Interrupted&) {
+    // Closing the connection ends the build too; this ensures that it has ended.
+    if (request.buildkit) {
+      api.send_cleanup(api.request("cancel the build", "POST", "/build/cancel?id=" + build_id));
+    }
+    throw;
+  }
+  if (progress.failure()) {
+    throw context.error_of(*progress.failure());
+  }
+  if (!progress.image_id()) {
+    throw Error(ErrorKind::remote, "the engine ended the build without an image");
+  }
+  return {.image_id = *progress.image_id(),
+          .context_bytes = pipe.count(),
+          .steps = progress.steps(),
+          .cached_steps = progress.cached_steps()};
+}
 
 class DockerEngine final : public Docker {
 public:

@@ -18,8 +18,6 @@ namespace {
 constexpr std::string_view default_path{
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 constexpr std::size_t most_path_directories{200};
-constexpr int oldest_minor = 5;
-constexpr int newest_minor = 20;
 
 using Found = std::map<std::string, std::optional<std::string>>;
 

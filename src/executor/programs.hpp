@@ -13,6 +13,10 @@
 
 namespace autopack::executor {
 
+/// The minor versions of Python 3 that are looked for.
+inline constexpr int oldest_minor{5};
+inline constexpr int newest_minor{20};
+
 /// Reports which of some absolute paths exist in an image, with the targets of symbolic links.
 using Look = std::function<std::map<std::string, std::optional<std::string>>(
     const std::vector<std::string>&)>;

@@ -1,6 +1,7 @@
 #include "executor/python_library.hpp"
 
 #include "base/text.hpp"
+#include "executor/programs.hpp"
 #include "python/version.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +13,6 @@ namespace autopack::executor {
 
 namespace {
 
-constexpr int oldest_minor = 5;
-constexpr int newest_minor = 20;
 /// The first version with PEP 703.
 constexpr int first_without_lock = 13;
 /// The last version with the flag `m`.

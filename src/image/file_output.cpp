@@ -2,12 +2,13 @@
 
 #include "base/contains.hpp"
 #include "base/descriptor.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "base/text.hpp"
-#include "image/layout_sweep.hpp"
+#include "image/manifest.hpp"
 #include "image/new_directory.hpp"
 #include "image/reference.hpp"
 
@@ -17,11 +18,74 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <set>
+#include <system_error>
+#include <vector>
 
 namespace autopack::image {
 
 namespace {
+
+/// Returns the path of a blob in the OCI layout at `directory`.
+std::filesystem::path blob_path(const std::filesystem::path& directory, const Digest& digest);
+
+/// Removes the blobs of the manifests in `dropped`, which the index of the OCI layout at
+/// `directory` no longer names, except those that the index still needs. Keeps blobs that no
+/// dropped manifest names. Removes nothing if a manifest of the index cannot be read.
+void sweep_layout(const std::filesystem::path& directory, const std::vector<Digest>& dropped);
+
+namespace fs = std::filesystem;
+
+constexpr int most_nested{4};
+
+/// Adds everything that an index or a manifest names, on all levels. Throws Error if a manifest is
+/// missing or cannot be read.
+void add_named(const fs::path& directory,
+               const std::string& text,
+               std::set<Digest>& blobs,
+               int depth = 0) {
+  const std::string what = "a manifest of the layout";
+  if (!is_index(text)) {
+    const Manifest manifest = parse_manifest(text, what);
+    blobs.insert(manifest.config.digest);
+    for (const Descriptor& layer : manifest.layers) {
+      blobs.insert(layer.digest);
+    }
+    return;
+  }
+  if (depth == most_nested) {
+    throw Error(ErrorKind::environment, what + " is nested too deeply");
+  }
+  for (const IndexEntry& entry : parse_index(text, what)) {
+    blobs.insert(entry.manifest.digest);
+    add_named(directory, read_file(blob_path(directory, entry.manifest.digest)), blobs, depth + 1);
+  }
+}
+
+fs::path blob_path(const fs::path& directory, const Digest& digest) {
+  return directory / "blobs" / "sha256" / digest.hex();
+}
+
+void sweep_layout(const fs::path& directory, const std::vector<Digest>& dropped) {
+  std::set<Digest> needed;
+  std::set<Digest> candidates;
+  try {
+    add_named(directory, read_file(directory / "index.json"), needed);
+    for (const Digest& digest : dropped) {
+      candidates.insert(digest);
+      add_named(directory, read_file(blob_path(directory, digest)), candidates);
+    }
+  } catch (const Error&) {
+    return;
+  }
+  for (const Digest& digest : candidates) {
+    if (!needed.contains(digest)) {
+      std::error_code ignored;
+      fs::remove(blob_path(directory, digest), ignored);
+    }
+  }
+}
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;

@@ -1,18 +1,91 @@
 #pragma once
 
+#include "base/environment.hpp"
 #include "base/report.hpp"
+#include "base/secret.hpp"
+#include "base/url.hpp"
 #include "http/client.hpp"
 #include "http/retry.hpp"
-#include "index/logins.hpp"
-#include "index/settings.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace autopack::index {
+
+/// A URL (or, for a local place, a path) with its login removed.
+struct Location {
+  std::string url{};
+  std::optional<std::string> user{};  ///< absent: the URL names no user
+  std::optional<Secret> password{};
+
+  static Location parse(std::string_view text);
+};
+
+/// pip's options of the same names: where to look for packages, and how.
+struct IndexSettings {
+  /// index-url, then each extra-index-url; all have the same rank
+  std::vector<Location> indexes{};
+  std::vector<Location> find_links{};
+  bool no_index{false};
+  std::vector<std::string> trusted_hosts{};             ///< `HOST` or `HOST:PORT`, in lower case
+  std::optional<std::filesystem::path> certificates{};  ///< authorities; absent: the system's
+  std::optional<std::filesystem::path> client_certificate{};  ///< including its key
+  std::optional<Secret> proxy{};
+  std::chrono::seconds timeout{15};  ///< for connecting, and for a pause without a byte
+  int retries{5};
+  std::optional<Secret> netrc{};  ///< contents of the file
+};
+
+/// Returns the settings that pip on this machine would use. `default_index` applies if index-url is
+/// not set. Throws Error(environment) for a file that cannot be read, Error(usage) for a value that
+/// pip refuses.
+IndexSettings find_index_settings(const Environment& environment,
+                                  const std::optional<std::string>& default_index,
+                                  const std::filesystem::path& system = "/etc");
+
+/// Adds the options of one line of a requirements file in `directory` (see
+/// project::RequirementLine), as pip does: an index-url replaces all indexes so far. `${NAME}` is a
+/// variable of `environment`. Ignores other options.
+void add_line_options(IndexSettings& settings,
+                      const std::vector<std::pair<std::string, std::string>>& options,
+                      const std::filesystem::path& directory,
+                      const Environment& environment);
+
+/// True for the hosts of Artifact Registry's Python repositories.
+bool is_google_python_host(const std::string& host);
+
+/// Returns `scheme://host:port`, the scope of a login.
+std::string place_of(const Url& url);
+
+/// Finds the logins for indexes and their file servers in pip's order: in the URL itself, in the
+/// index on the same host, in netrc; then Google's token for an index in Artifact Registry. Sends a
+/// login of netrc over plain HTTP only to hosts that the settings reach over HTTP, or trust.
+class Logins {
+public:
+  /// Returns an access token of the user's Google credentials; nothing without credentials.
+  using GoogleToken = std::function<std::optional<Secret>()>;
+
+  /// `google` may be empty. `settings` must outlive it.
+  Logins(const IndexSettings& settings, GoogleToken google);
+
+  /// Returns the value of `Authorization` for `url`, or nothing if no login is known. Thread-safe.
+  std::optional<Secret> find(const Url& url) const;
+
+private:
+  const Location* location_of(const Url& url) const;
+  bool may_have_netrc(const Url& url) const;
+  std::optional<Secret> google_token() const;
+
+  const IndexSettings& settings_;
+  GoogleToken google_;
+  mutable std::mutex mutex_{};
+};
 
 struct AccessOptions {
   http::Client* client{nullptr};  ///< thread-safe

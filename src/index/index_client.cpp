@@ -1,12 +1,17 @@
 #include "index/index_client.hpp"
 
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "index/candidate.hpp"
 #include "index/file_names.hpp"
-#include "index/find_links.hpp"
 #include "index/link.hpp"
 #include "index/pace.hpp"
+#include "index/simple_page.hpp"
 #include "index/verifier.hpp"
 #include "python/archive_name.hpp"
 #include "python/name.hpp"
@@ -15,11 +20,128 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <optional>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace autopack::index {
 
+using nlohmann::json;
+
 namespace {
+
+std::string file_name(const std::string& url, const std::string& user) {
+  return sha256(fmt::format("page 2\n{}\n{}", user, url)).hex();
+}
+
+std::string seal(const PageText& page) {
+  return sha256(fmt::format("{}\n{}\n{}", page.url, page.content_type, page.body)).hex();
+}
+
+}  // namespace
+
+std::optional<KeptPage> PageCache::get(const std::string& url, const std::string& user) const {
+  auto text = store_.get(file_name(url, user));
+  const auto end = text ? text->find('\n') : std::string::npos;
+  if (end == std::string::npos) {
+    return std::nullopt;
+  }
+  const json head = parse_json(std::string_view{*text}.substr(0, end));
+  KeptPage kept;
+  try {
+    kept.page.url = head.at("url").get<std::string>();
+    kept.page.content_type = head.at("type").get<std::string>();
+    kept.etag = non_empty(head.at("etag").get<std::string>());
+    kept.last_modified = non_empty(head.at("modified").get<std::string>());
+    text->erase(0, end + 1);
+    kept.page.body = std::move(*text);
+    return head.at("seal").get<std::string>() == seal(kept.page) ? std::optional{std::move(kept)}
+                                                                 : std::nullopt;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+void PageCache::put(const std::string& url, const std::string& user, const KeptPage& kept) const {
+  if (!kept.etag && !kept.last_modified) {
+    return;
+  }
+  const json head{{"url", kept.page.url},
+                  {"type", kept.page.content_type},
+                  {"etag", kept.etag.value_or("")},
+                  {"modified", kept.last_modified.value_or("")},
+                  {"seal", seal(kept.page)}};
+  store_.put(file_name(url, user), print_json(head) + "\n" + kept.page.body);
+}
+
+namespace {
+
+/// Returns the files in a local place of `find-links`: the archives of a directory and the links of
+/// its pages, the links of a page, or one archive. Sorted; `index` stays empty. Like pip, returns
+/// nothing if there is no such place. Throws Error(environment) if something cannot be read.
+std::vector<Candidate> read_local_links(const std::filesystem::path& place);
+
+/// Returns the links of a local HTML page; nothing if it does not exist.
+std::vector<Candidate> read_local_page(const std::filesystem::path& file);
+
+namespace fs = std::filesystem;
+
+bool is_page(const fs::path& file) {
+  const std::string suffix = to_lower(file.extension().string());
+  return suffix == ".html" || suffix == ".htm";
+}
+
+std::vector<Candidate> read_file_place(const fs::path& file) {
+  if (is_page(file)) {
+    return read_local_page(file);
+  }
+  if (!python::is_archive_name(file.filename().string())) {
+    return {};
+  }
+  std::error_code code;
+  const auto size = fs::file_size(file, code);
+  Candidate candidate{.name = file.filename().string(), .url = file_url(file)};
+  candidate.size = code ? std::nullopt : std::optional{static_cast<std::uint64_t>(size)};
+  return {std::move(candidate)};
+}
+
+std::vector<Candidate> read_local_page(const fs::path& file) {
+  const auto text = read_file_if_exists(file);
+  return text
+             ? read_simple_page({.url = file_url(file), .content_type = "text/html", .body = *text})
+                   .files
+             : std::vector<Candidate>{};
+}
+
+std::vector<Candidate> read_local_links(const fs::path& place) {
+  std::error_code code;
+  if (fs::is_regular_file(place, code)) {
+    return read_file_place(place);
+  }
+  std::vector<fs::path> files;
+  fs::directory_iterator entry{place, code};
+  for (; !code && entry != fs::directory_iterator{}; entry.increment(code)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored)) {
+      files.push_back(entry->path());
+    }
+  }
+  if (code && code != std::errc::no_such_file_or_directory) {
+    throw Error(ErrorKind::environment,
+                fmt::format("cannot read `{}`, a place of find-links", printable(place.string())))
+        .cause(code.message());
+  }
+  std::ranges::sort(files);
+  std::vector<Candidate> found;
+  for (const auto& file : files) {
+    for (auto& candidate : read_file_place(file)) {
+      found.push_back(std::move(candidate));
+    }
+  }
+  return found;
+}
 
 /// Enough to hide the latency, without overloading a single server.
 constexpr std::size_t connections{8};

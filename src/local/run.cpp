@@ -1,5 +1,6 @@
 #include "local/run.hpp"
 
+#include "base/contains.hpp"
 #include "base/parallel.hpp"
 #include "base/thread.hpp"
 #include "local/network.hpp"
@@ -7,15 +8,122 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace autopack::local {
+
+UsageWatch::UsageWatch(engine::Containers& containers,
+                       const std::vector<Replica>& replicas,
+                       std::chrono::milliseconds period,
+                       Told told)
+    : containers_{containers}, replicas_{replicas}, period_{period}, told_{std::move(told)} {
+  thread_ = start_thread([this](const std::stop_token& stop) { watch(stop); });
+}
+
+void UsageWatch::watch(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    for (const auto& replica : replicas_) {
+      if (stop.stop_requested()) {
+        return;
+      }
+      look_at(replica);
+    }
+    std::unique_lock lock{mutex_};
+    woken_.wait_for(lock, stop, period_, [] { return false; });
+  }
+}
+
+void UsageWatch::look_at(const Replica& replica) {
+  const auto usage = containers_.usage(replica.container);
+  if (!usage) {
+    looks_.erase(replica.container);
+    return;
+  }
+  const Look look{.at = std::chrono::steady_clock::now(), .processor_time = usage->processor_time};
+  const auto [before, is_first] = looks_.try_emplace(replica.container, look);
+  // The counter of a restarted container starts at zero.
+  if (!is_first && look.processor_time >= before->second.processor_time) {
+    const std::chrono::duration<double> busy = look.processor_time - before->second.processor_time;
+    const std::chrono::duration<double> passed = look.at - before->second.at;
+    told_(replica, {.memory = usage->memory, .processors = passed.count() > 0 ? busy / passed : 0});
+  }
+  before->second = look;
+}
+
+namespace {
+
+constexpr int most_replica_restarts = 5;
+constexpr int most_job_restarts = 3;
+constexpr std::chrono::hours usual_timeout{7 * 24};
+
+/// Aborts and segmentation faults, by either number, and signs of a lost machine: killed or
+/// terminated from outside.
+constexpr std::array passing{6, 134, 11, 139, 137, 143};
+
+/// Parses `7200s` or `1.5s`; returns the default if it is absent.
+std::chrono::milliseconds read_timeout(const std::optional<job::Scheduling>& scheduling) {
+  const auto text = scheduling ? scheduling->timeout.value_or("") : std::string{};
+  const double seconds = std::strtod(text.c_str(), nullptr);
+  constexpr double longest = 1e9;
+  if (seconds <= 0 || seconds > longest) {
+    return usual_timeout;
+  }
+  return std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)};
+}
+
+std::string words_of(const Replica& replica, const Exit& exit) {
+  if (exit.ran_out_of_memory) {
+    return fmt::format("The replica {} ran out of memory and exited with a non-zero status of {}.",
+                       replica.name, exit.status);
+  }
+  return fmt::format(
+      "The replica {} exited with a non-zero status of {}. Termination reason: Error.",
+      replica.name, exit.status);
+}
+
+}  // namespace
+
+RestartPolicy::RestartPolicy(const std::optional<job::Scheduling>& scheduling)
+    : restarts_job_{scheduling && scheduling->restart_on_worker_restart.value_or(false)},
+      never_restarts_{scheduling && scheduling->disable_retries.value_or(false)},
+      timeout_{read_timeout(scheduling)} {}
+
+bool RestartPolicy::may_restart(const Exit& exit) const {
+  return !never_restarts_ && !exit.ran_out_of_memory && contains(passing, exit.status);
+}
+
+RestartPolicy::Next RestartPolicy::after(const Replica& replica, const Exit& exit) {
+  if (exit.status == 0) {
+    return replica.is_primary() ? Next::succeed : Next::go_on;
+  }
+  message_ = words_of(replica, exit);
+  if (!may_restart(exit)) {
+    return Next::fail;
+  }
+  auto& restarts = restarts_[replica.name];
+  if (!restarts_job_ && restarts < most_replica_restarts) {
+    ++restarts;
+    message_ += fmt::format(" It is started again ({} of {}).", restarts, most_replica_restarts);
+    return Next::restart_replica;
+  }
+  if (job_restarts_ < most_job_restarts) {
+    ++job_restarts_;
+    restarts_.clear();
+    message_ +=
+        fmt::format(" The job is started again ({} of {}).", job_restarts_, most_job_restarts);
+    return Next::restart_job;
+  }
+  return Next::fail;
+}
 
 namespace {
 

@@ -2,18 +2,96 @@
 
 #include "base/report.hpp"
 #include "engine/containers.hpp"
+#include "job/job.hpp"
 #include "local/cluster.hpp"
 #include "local/faults.hpp"
-#include "local/restart_policy.hpp"
-#include "local/usage_watch.hpp"
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace autopack::local {
+
+/// The current resource usage of a replica.
+struct Usage {
+  std::uint64_t memory{0};  ///< bytes
+  double processors{0};     ///< average since the last sample
+};
+
+/// Samples the usage of running containers periodically, on its own thread, until destroyed.
+class UsageWatch {
+public:
+  using Told = std::function<void(const Replica& replica, const Usage& usage)>;
+
+  /// All arguments must outlive it. A replica is reported from its second sample on.
+  UsageWatch(engine::Containers& containers,
+             const std::vector<Replica>& replicas,
+             std::chrono::milliseconds period,
+             Told told);
+
+private:
+  struct Look {
+    std::chrono::steady_clock::time_point at{};
+    std::chrono::nanoseconds processor_time{};
+  };
+
+  void watch(const std::stop_token& stop);
+  void look_at(const Replica& replica);
+
+  engine::Containers& containers_;
+  const std::vector<Replica>& replicas_;
+  std::chrono::milliseconds period_;
+  Told told_;
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  std::map<std::string, Look> looks_{};
+  std::jthread thread_{};  // last: it uses all the others
+};
+
+/// The end of a replica.
+struct Exit {
+  int status{0};
+  bool ran_out_of_memory{false};
+};
+
+/// Decides what happens to a job when its replicas end, as on Vertex AI
+/// (understanding-training-service): the job ends with its primary. A replica that was ended by a
+/// signal is restarted up to 5 times, then the whole job up to 3 times. Any other failure is the
+/// program's own and ends the job.
+class RestartPolicy {
+public:
+  enum class Next { go_on, restart_replica, restart_job, succeed, fail };
+
+  explicit RestartPolicy(const std::optional<job::Scheduling>& scheduling);
+
+  /// Decides what happens after the end of `replica`.
+  Next after(const Replica& replica, const Exit& exit);
+
+  /// Returns why the job failed or something was restarted, in the service's wording.
+  const std::string& message() const { return message_; }
+
+  /// Without a value: seven days, as on Vertex AI.
+  std::chrono::milliseconds timeout() const { return timeout_; }
+
+private:
+  bool may_restart(const Exit& exit) const;
+
+  bool restarts_job_{false};
+  bool never_restarts_{false};
+  std::chrono::milliseconds timeout_;
+  std::map<std::string, int> restarts_{};  ///< by replica, since the job last started
+  int job_restarts_{0};
+  std::string message_{};
+};
 
 /// Receives the events of a running cluster. Called by one thread at a time.
 class Watcher {

@@ -1,9 +1,12 @@
 #include "local/study.hpp"
 
+#include "base/digest.hpp"
 #include "base/json.hpp"
 #include "base/parallel.hpp"
 #include "google/timestamp.hpp"
+#include "local/bayesian_search.hpp"
 #include "local/network.hpp"
+#include "local/search.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,11 +14,244 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <iterator>
+#include <limits>
+#include <numbers>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 namespace autopack::local {
+
+namespace {
+
+bool is_grid(const job::Study& study) {
+  return study.algorithm.value_or("") == "GRID_SEARCH";
+}
+
+/// Returns the same seed for the same study, whatever else the job contains.
+std::uint64_t seed_of(const job::Job& job) {
+  const job::Job bare{.study = job.study, .kind = job.kind};
+  return std::stoull(sha256(print_json(job::resource(bare))).hex().substr(0, 16), nullptr, 16);
+}
+
+/// Uses one sequence for each trial, so that the order of earlier trials does not matter.
+std::mt19937_64 random_of(std::uint64_t seed, std::size_t trial) {
+  constexpr auto half = 32U;
+  std::seed_seq words{seed, seed >> half, static_cast<std::uint64_t>(trial)};
+  return std::mt19937_64{words};
+}
+
+/// Converts trials for the search.
+std::vector<KnownTrial> known_trials(const std::vector<Trial>& trials, const Goals& goals) {
+  std::vector<KnownTrial> known;
+  for (const auto& trial : trials) {
+    KnownTrial one{.values = trial.values};
+    if (trial.has_ended() && trial.last) {
+      one.outcome = KnownTrial::Outcome::measured;
+      one.loss = goals.loss_of(*trial.last).value_or(0);
+    } else if (trial.has_ended()) {
+      one.outcome = KnownTrial::Outcome::failed;
+    }
+    known.push_back(std::move(one));
+  }
+  return known;
+}
+
+}  // namespace
+
+bool is_bayesian(const job::Study& study) {
+  const auto algorithm = study.algorithm.value_or("");
+  return algorithm.empty() || algorithm == "ALGORITHM_UNSPECIFIED";
+}
+
+Suggestions::Suggestions(const job::Job& job,
+                         const std::vector<Trial>& earlier,
+                         std::size_t most_trials)
+    : parameters_{job.study->parameters.value_or(std::vector<job::Parameter>{})},
+      goals_{goals_of(*job.study)},
+      is_grid_{is_grid(*job.study)},
+      is_bayesian_{is_bayesian(*job.study)},
+      most_trials_{most_trials},
+      seed_{seed_of(job)} {
+  if (!is_grid_) {
+    return;
+  }
+  for (auto& values : grid(parameters_, most_trials)) {
+    if (std::ranges::none_of(earlier, [&](const Trial& trial) { return trial.values == values; })) {
+      grid_.push_back(std::move(values));
+    }
+  }
+  std::ranges::reverse(grid_);  // the next one is taken from the end
+  most_trials_ = std::min(most_trials, earlier.size() + grid_.size());
+}
+
+TrialValues Suggestions::next(const std::vector<Trial>& trials) {
+  if (is_grid_) {
+    auto values = std::move(grid_.back());
+    grid_.pop_back();
+    return values;
+  }
+  auto random = random_of(seed_, trials.size());
+  return is_bayesian_ ? promising_trial(parameters_, known_trials(trials, goals_), random)
+                      : draw(parameters_, random);
+}
+
+namespace {
+
+using nlohmann::json;
+
+/// The API specifies no number; two are too few for a median.
+constexpr std::size_t least_ended = 3;
+
+/// Returns a number that proto3 writes as number or text; nothing if it is absent.
+std::optional<double> number_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !(found->is_number() || found->is_string())) {
+    return std::nullopt;
+  }
+  return found->is_number() ? found->get<double>()
+                            : std::strtod(found->get<std::string>().c_str(), nullptr);
+}
+
+StoppingRule rule_of(StoppingRule::Kind kind, const job::Bag& spec) {
+  const auto& fields = spec.fields();
+  const auto by_time = fields.find("useElapsedDuration");
+  StoppingRule rule{
+      .kind = kind,
+      .by_time = by_time != fields.end() && by_time->is_boolean() && by_time->get<bool>(),
+      .least_steps = number_at(fields, "minStepCount"),
+      .most_steps = number_at(fields, "maxStepCount")};
+  if (const auto least = number_at(fields, "minMeasurementCount"); least && *least > 0) {
+    constexpr double most = 1e6;
+    rule.least_measurements = static_cast<std::size_t>(std::min(*least, most));
+  }
+  return rule;
+}
+
+double best_of(const Curve& curve) {
+  double best = std::numeric_limits<double>::max();
+  for (const auto& point : curve) {
+    best = std::min(best, point.loss);
+  }
+  return best;
+}
+
+double mean(const std::vector<double>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
+}
+
+double median(std::vector<double> numbers) {
+  std::ranges::sort(numbers);
+  const auto half = numbers.size() / 2;
+  return numbers.size() % 2 == 1 ? numbers[half] : (numbers[half - 1] + numbers[half]) / 2;
+}
+
+/// Returns the points up to `at`.
+Curve until(const Curve& curve, double at) {
+  Curve part;
+  std::ranges::copy_if(curve, std::back_inserter(part),
+                       [&](const CurvePoint& point) { return point.at <= at; });
+  return part;
+}
+
+/// Returns true if the trial's best value is worse than the median of the others' running averages.
+bool is_below_median(const Curve& running, const std::vector<Curve>& ended) {
+  std::vector<double> averages;
+  for (const auto& curve : ended) {
+    const auto part = until(curve, running.back().at);
+    if (!part.empty()) {
+      std::vector<double> losses;
+      std::ranges::transform(part, std::back_inserter(losses),
+                             [](const CurvePoint& point) { return point.loss; });
+      averages.push_back(mean(losses));
+    }
+  }
+  return averages.size() >= least_ended && best_of(running) > median(averages);
+}
+
+/// Predicts that the trial will gain about as much as the others did from here on. Returns true if
+/// its chance to beat the best is below 1 in 20.
+bool is_unlikely(const Curve& running, const std::vector<Curve>& ended) {
+  constexpr double least_chance = 0.05;
+  std::vector<double> gains;
+  double best = std::numeric_limits<double>::max();
+  for (const auto& curve : ended) {
+    const auto part = until(curve, running.back().at);
+    if (!curve.empty()) {
+      best = std::min(best, curve.back().loss);
+    }
+    if (!part.empty() && part.size() < curve.size()) {
+      gains.push_back(part.back().loss - curve.back().loss);
+    }
+  }
+  if (gains.size() < least_ended) {
+    return false;
+  }
+  const double usual = mean(gains);
+  double squares = 0;
+  for (const double gain : gains) {
+    squares += (gain - usual) * (gain - usual);
+  }
+  const auto count = static_cast<double>(gains.size());
+  const double deviation = std::sqrt(squares / (count - 1) * (1 + 1 / count));
+  const double missing = running.back().loss - usual - best;
+  if (!(deviation > 0)) {
+    return missing > 0;
+  }
+  return std::erfc(missing / deviation / std::numbers::sqrt2) / 2 < least_chance;
+}
+
+/// Extrapolates a line through the latter half, which overestimates the gain of a flattening curve.
+/// Returns true if it ends above the best.
+bool ends_above(const StoppingRule& rule, const Curve& running, const std::vector<Curve>& ended) {
+  double most = rule.most_steps.value_or(0);
+  double best = std::numeric_limits<double>::max();
+  for (const auto& curve : ended) {
+    if (!curve.empty()) {
+      best = std::min(best, curve.back().loss);
+      most = rule.most_steps ? most : std::max(most, curve.back().at);
+    }
+  }
+  const auto& last = running.back();
+  if (ended.size() <= rule.least_measurements || running.size() < rule.least_measurements ||
+      last.at <= rule.least_steps.value_or(most / 10)) {
+    return false;
+  }
+  const auto& middle = running[(running.size() - 1) / 2];
+  const double slope = last.at > middle.at ? (last.loss - middle.loss) / (last.at - middle.at) : 0;
+  return slope != 0 && last.loss + slope * std::max(most - last.at, 0.0) > best;
+}
+
+}  // namespace
+
+std::optional<StoppingRule> stopping_rule(const job::Study& study) {
+  using Kind = StoppingRule::Kind;
+  if (study.median_stopping) {
+    return rule_of(Kind::median, *study.median_stopping);
+  }
+  if (study.decay_curve_stopping) {
+    return rule_of(Kind::decay_curve, *study.decay_curve_stopping);
+  }
+  if (study.convex_stopping) {
+    return rule_of(Kind::convex, *study.convex_stopping);
+  }
+  return std::nullopt;
+}
+
+bool is_hopeless(const StoppingRule& rule, const Curve& running, const std::vector<Curve>& ended) {
+  if (running.empty()) {
+    return false;
+  }
+  switch (rule.kind) {
+    case StoppingRule::Kind::median: return is_below_median(running, ended);
+    case StoppingRule::Kind::decay_curve: return is_unlikely(running, ended);
+    case StoppingRule::Kind::convex: return ends_above(rule, running, ended);
+  }
+  return false;
+}
 
 using nlohmann::json;
 using namespace std::chrono_literals;

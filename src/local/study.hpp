@@ -1,18 +1,74 @@
 #pragma once
 
-#include "local/early_stopping.hpp"
+#include "job/job.hpp"
+#include "job/study.hpp"
 #include "local/local_job.hpp"
 #include "local/metrics.hpp"
-#include "local/suggestions.hpp"
+#include "local/parameter_values.hpp"
 #include "local/trial.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace autopack::local {
+
+/// Returns true if no algorithm is named: then the search is Bayesian, as on Vertex AI.
+bool is_bayesian(const job::Study& study);
+
+/// Suggests the next trials of a study. The same study gets the same suggestions: random values
+/// depend only on the search space and the trial's number.
+class Suggestions {
+public:
+  /// Skips combinations of a grid that an earlier trial has tried.
+  Suggestions(const job::Job& job, const std::vector<Trial>& earlier, std::size_t most_trials);
+
+  /// Returns the total number of trials: a grid may have fewer than the job allows.
+  std::size_t most_trials() const { return most_trials_; }
+
+  /// Returns the values of the trial after `trials`, which must be fewer than most_trials().
+  TrialValues next(const std::vector<Trial>& trials);
+
+private:
+  std::vector<job::Parameter> parameters_;
+  Goals goals_;
+  bool is_grid_;
+  bool is_bayesian_;
+  std::size_t most_trials_;
+  std::vector<TrialValues> grid_{};
+  std::uint64_t seed_;
+};
+
+/// A measurement of a trial at one point.
+struct CurvePoint {
+  double at{0};    ///< step, or seconds since its start
+  double loss{0};  ///< less is better
+};
+
+/// Ordered by `at`.
+using Curve = std::vector<CurvePoint>;
+
+/// The rule that ends a trial before its program ends. The API has three automated stopping specs.
+struct StoppingRule {
+  enum class Kind { median, decay_curve, convex };
+
+  Kind kind{Kind::median};
+  bool by_time{false};  ///< progress is measured in seconds, not steps
+  // For a convex rule only:
+  std::size_t least_measurements{5};
+  std::optional<double> least_steps{};  ///< if absent, a tenth of `most_steps`
+  std::optional<double> most_steps{};   ///< if absent, those of the trials that ended
+};
+
+/// Returns the rule of a study, or nothing without one.
+std::optional<StoppingRule> stopping_rule(const job::Study& study);
+
+/// Returns true if the rule ends a running trial with the measurements `running`, compared with
+/// those of ended trials. Needs at least three ended trials; a convex rule needs six.
+bool is_hopeless(const StoppingRule& rule, const Curve& running, const std::vector<Curve>& ended);
 
 /// Reports the parts of a study that behave differently here.
 Problems check_study_for_host(const job::Job& job);

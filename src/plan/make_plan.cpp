@@ -2,27 +2,338 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
 #include "plan/ballast.hpp"
-#include "plan/copies.hpp"
-#include "plan/dependencies.hpp"
-#include "plan/entrypoint.hpp"
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
 #include "plan/links.hpp"
 #include "plan/plan.hpp"
 #include "plan/pointers.hpp"
-#include "plan/python_version.hpp"
 #include "plan/templates.hpp"
 #include "plan/wheel_files.hpp"
 #include "plan/words.hpp"
 #include "project/findings.hpp"
+#include "project/program/launcher.hpp"
+#include "project/project.hpp"
+#include "project/requirements/named_pythons.hpp"
+#include "python/name.hpp"
+#include "python/requirement.hpp"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace autopack::plan {
 
 namespace {
+
+using python::Version;
+
+/// `3.11` means any of its releases: both `>=3.11.4` and `<=3.11.2` may be satisfied.
+bool may_allow(const project::RequiresPython& required, const Version& version) {
+  if (version.release.size() != 2) {
+    return required.allows(version);
+  }
+  // Tests the neighbours of every patch release in a condition.
+  std::vector<std::uint64_t> patches{0, 99};
+  for (const auto& set : required.alternatives) {
+    for (const auto& condition : set.all()) {
+      const auto& numbers = condition.version.release;
+      if (numbers.size() > 2) {
+        patches.insert(patches.end(), {numbers[2], numbers[2] + 1, numbers[2] - (numbers[2] > 0)});
+      }
+    }
+  }
+  return std::ranges::any_of(patches, [&](std::uint64_t patch) {
+    Version one = version;
+    one.release.push_back(patch);
+    return required.allows(one);
+  });
+}
+
+/// Versions in files other than the package's metadata are wishes of the developers.
+void warn_of_named_version(Plan& plan, const source::Tree& tree, const Version& version) {
+  for (const auto& named : project::read_named_pythons({tree, source::Selection{}})) {
+    if (!may_allow(named, version)) {
+      plan.warnings.push_back(Problem::warning(
+          {.message = fmt::format("`{}` names Python `{}`, but the executor image `{}` has {}",
+                                  printable(named.origin), printable(named.text),
+                                  printable(plan.base.reference), *plan.base.python_version),
+           .hints = {"take an executor image with that Python"}}));
+    }
+  }
+}
+
+/// Compares the project's `requires-python` with the interpreter of the executor image. A conflict
+/// is an error if the project is installed, because pip refuses it, else a warning. Also warns
+/// about versions that other files of `tree` name. Does nothing if the version is unknown.
+void check_python_version(Plan& plan,
+                          const source::Tree& tree,
+                          const project::Project& project,
+                          Problems& problems) {
+  const auto version = Version::parse(plan.base.python_version.value_or(""));
+  if (!version) {
+    return;
+  }
+  if (!project.requires_python || may_allow(*project.requires_python, *version)) {
+    warn_of_named_version(plan, tree, *version);
+  }
+  for (const auto* const required : {&project.requires_python, &project.script_python}) {
+    if (!*required || may_allow(**required, *version)) {
+      continue;
+    }
+    const bool is_script = required == &project.script_python;
+    Problem problem{.message = fmt::format(
+                        "{} requires Python `{}`, but the executor image `{}` has {}",
+                        is_script ? "the program" : "the project", printable((*required)->text),
+                        printable(plan.base.reference), *plan.base.python_version),
+                    .origin = (*required)->origin,
+                    .hints = {"take an executor image with a Python that fits"}};
+    if (is_script || !plan.dependencies.install) {
+      problem.severity = Problem::Severity::warning;
+      plan.warnings.push_back(std::move(problem));
+    } else {
+      problems.push_back(std::move(problem));
+    }
+  }
+}
+
+/// Returns the program without a launcher, or after one that starts any program.
+std::vector<std::string> program_words(const project::Entry& entry,
+                                       const std::optional<std::string>& python) {
+  const std::string path = entry.file.value_or("");
+  // A name that starts with a dash would be parsed as an option of the interpreter.
+  const std::string file = path.starts_with('-') ? "./" + path : path;
+  switch (entry.kind) {
+    case project::EntryKind::module:
+    case project::EntryKind::installed_module: return {python.value(), "-m", entry.value};
+    case project::EntryKind::python_script: return {python.value(), file};
+    case project::EntryKind::shell_script: return {"/bin/bash", file};
+    case project::EntryKind::program: return entry.words;
+  }
+  return {};
+}
+
+/// Returns the words of the image's ENTRYPOINT: the command that starts `entry`, preceded by its
+/// launcher. `python` is the interpreter, if known.
+std::vector<std::string> entrypoint_of(const project::Entry& entry,
+                                       const std::optional<std::string>& python) {
+  auto words = program_words(entry, python);
+  if (entry.launcher.empty()) {
+    return words;
+  }
+  auto all = entry.launcher;
+  if (python && project::is_interpreter(all.front())) {
+    all.front() = *python;
+  }
+  const auto launcher = project::find_launcher(entry.launcher);
+  if (launcher && launcher->starts_python) {
+    words.erase(words.begin());
+    if (words.front() == "-m") {
+      words.front() = launcher->module_flag.value_or("");
+    }
+  }
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+/// Returns a copy of `path` to itself, or of its target if it is a link; `.` and "" are the whole
+/// tree.
+Copy same_place(const source::Tree& tree, const std::string& path) {
+  if (path.empty() || path == ".") {
+    return {};
+  }
+  const project::Place place = project::Findings{tree, source::Selection{}}.follow(path);
+  const bool found = place.kind == project::Place::Kind::found;
+  return {.source = found ? place.entry.path : path,
+          .destination = path,
+          .is_directory = !found || place.is_directory()};
+}
+
+Copy of_extra(const project::Extra& extra, const std::string& destination) {
+  return {.source = fmt::format("{}/{}", extras_directory, extra.name),
+          .destination = destination,
+          .is_directory = extra.is_directory};
+}
+
+bool is_in_place(const Copy& copy) {
+  return copy.source == copy.destination && !copy.source.starts_with(extras_directory);
+}
+
+bool covers(const Copy& outer, const Copy& inner) {
+  return is_in_place(outer) && is_in_place(inner) && outer.is_directory &&
+         (outer.source.empty() || inner.source == outer.source ||
+          inner.source.starts_with(outer.source + "/"));
+}
+
+std::vector<Copy> without_covered(const std::vector<Copy>& copies) {
+  std::vector<Copy> kept;
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    bool redundant = false;
+    for (std::size_t j = 0; j < copies.size() && !redundant; ++j) {
+      redundant = j != i && covers(copies[j], copies[i]) && (copies[j] != copies[i] || j > i);
+    }
+    if (!redundant) {
+      kept.push_back(copies[i]);
+    }
+  }
+  return kept;
+}
+
+/// Returns the copies of the image's code step: extras from outside, then the whole working
+/// directory.
+std::vector<Copy> code_copies(const project::Project& project) {
+  std::vector<Copy> copies;
+  for (const project::Extra& extra : project.outside_dirs) {
+    copies.push_back(of_extra(extra, extra.name));
+  }
+  copies.emplace_back();
+  return copies;
+}
+
+/// Returns the copies of the requirements stage: everything that pip reads, each at its own path.
+std::vector<Copy> requirement_copies(const source::Tree& tree, const project::Project& project) {
+  std::vector<Copy> copies;
+  for (const std::string& path : project.requirement_inputs) {
+    copies.push_back(same_place(tree, path));
+  }
+  for (const std::string& path : project.extra_packages) {
+    copies.push_back(same_place(tree, path));
+  }
+  for (const project::Extra& extra : project.outside_packages) {
+    Copy copy = of_extra(extra, "");
+    copy.destination = copy.source;
+    copies.push_back(std::move(copy));
+  }
+  return without_covered(copies);
+}
+
+/// Returns the lock, for the key; empty if there is none.
+std::vector<Copy> lock_files(const source::Tree& tree, const project::Project& project) {
+  return project.lock ? std::vector{same_place(tree, project.lock->file)} : std::vector<Copy>{};
+}
+
+/// Returns the files that describe the project's own package.
+std::vector<Copy> package_files(const source::Tree& tree, const project::Package& package) {
+  std::vector<Copy> copies;
+  for (const std::string& path : package.files) {
+    copies.push_back(same_place(tree, path));
+  }
+  return copies;
+}
+
+bool runs_python(const project::Entry& entry) {
+  return entry.kind != project::EntryKind::shell_script &&
+         entry.kind != project::EntryKind::program;
+}
+
+/// Adds the requirements of an extra of the project's own package; it may name others:
+/// `trainer[all]`.
+void add_extra(const project::Package& package,
+               const std::string& extra,
+               std::set<std::string>& seen,
+               std::vector<std::string>& requirements) {
+  const auto found = package.extra_requirements.find(python::normalise_name(extra));
+  if (found == package.extra_requirements.end() || !seen.insert(found->first).second) {
+    return;
+  }
+  for (const std::string& text : found->second) {
+    const auto parsed = python::parse_requirement(text);
+    if (!package.is_called(parsed.name)) {
+      requirements.push_back(text);
+      continue;
+    }
+    for (const std::string& other : parsed.extras) {
+      add_extra(package, other, seen, requirements);
+    }
+  }
+}
+
+void add_package(Dependencies& dependencies,
+                 const source::Tree& tree,
+                 const project::Package& package) {
+  dependencies.install = package.installs || !package.members.empty();
+  dependencies.installs_root = package.installs;
+  dependencies.isolated = package.isolated;
+  dependencies.needs_pyproject = package.needs_pyproject;
+  dependencies.version = package.version;
+  dependencies.members = package.members;
+  dependencies.resolves = !package.requirements || !package.members.empty();
+  dependencies.package_extras = package.extras;
+  dependencies.build_environment = package.build_environment;
+  dependencies.package_files = package_files(tree, package);
+  if (package.requirements) {
+    dependencies.package_requirements = *package.requirements;
+    std::set<std::string> seen;
+    for (const std::string& extra : package.extras) {
+      add_extra(package, extra, seen, dependencies.package_requirements);
+    }
+  }
+  if (!package.isolated && package.installs) {
+    dependencies.build_requirements = package.build_requirements;
+  }
+}
+
+/// Returns everything to install for `project`: its requirements, extra packages and own package.
+Dependencies project_dependencies(const source::Tree& tree, const project::Project& project) {
+  Dependencies dependencies{.lock = project.lock,
+                            .requirement_files = project.requirement_files,
+                            .requirement_edits = project.requirement_edits,
+                            .pip_options = project.pip_options,
+                            .requirements = project.requirements,
+                            .packages = project.extra_packages,
+                            .hashed = project.hashed,
+                            .requirement_copies = requirement_copies(tree, project)};
+  for (const project::Extra& extra : project.outside_packages) {
+    dependencies.packages.push_back(fmt::format("{}/{}", extras_directory, extra.name));
+  }
+  if (project.package) {
+    add_package(dependencies, tree, *project.package);
+  }
+  if (dependencies.lock) {
+    dependencies.resolves = false;
+    dependencies.package_requirements.clear();
+  }
+  return dependencies;
+}
+
+/// Selects the interpreter for the program, and adds packages for apt: the interpreter and pip if
+/// the executor image of `plan` lacks them, and the user's. Reports a problem if that image has no
+/// apt-get.
+void add_system_packages(Plan& plan, const Options& options, Problems& problems) {
+  const image::BaseFacts& base = plan.base;
+  Dependencies& dependencies = plan.dependencies;
+  const bool needs_pip = dependencies.needs_pip();
+  const bool lacks_python = !base.python && (needs_pip || runs_python(plan.entry));
+  const bool lacks_pip = needs_pip && !base.pip;
+  plan.python = base.python;
+  if (lacks_python) {
+    plan.python = "python3";
+    dependencies.apt_packages.emplace_back("python3");
+  }
+  if (lacks_pip) {
+    dependencies.apt_packages.emplace_back("python3-pip");
+  }
+  for (const std::string& package : options.system_packages) {
+    dependencies.apt_packages.push_back(package);
+  }
+  if (base.apt || dependencies.apt_packages.empty()) {
+    return;
+  }
+  std::string message = fmt::format("the executor image `{}` has no apt-get to install `{}` with",
+                                    base.reference, join(dependencies.apt_packages, "`, `"));
+  Problem problem{.message = std::move(message)};
+  if (lacks_python || lacks_pip) {
+    problem.hints.emplace_back(
+        "take an executor image that has Python and pip, or one of Debian or "
+        "Ubuntu, where autopack installs them");
+  }
+  problems.push_back(std::move(problem));
+}
 
 /// Returns a tree for an extra outside the working directory.
 PlacedTree tree_of(const project::Extra& extra) {

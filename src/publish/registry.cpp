@@ -1,19 +1,71 @@
 #include "base/background.hpp"
+#include "base/digest.hpp"
+#include "image/manifest.hpp"
+#include "image/reference.hpp"
 #include "packaging/lazy_image.hpp"
-#include "publish/layer_places.hpp"
 #include "publish/publishers.hpp"
 #include "publish/pushed.hpp"
+#include "services/services.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace autopack::publish {
 
 namespace {
+
+/// Remembers where this machine sent large layers: a repository of each registry, by digest.
+class LayerPlaces {
+public:
+  /// For the registry of `name`; `services` must outlive it.
+  LayerPlaces(const Services& services, const image::Reference& name);
+
+  /// Returns another repository of the registry that had `layer`, to mount it from there, or
+  /// nothing. It may have lost the layer since.
+  std::optional<std::string> other_with(const image::Descriptor& layer) const;
+
+  /// Records that the repository of `name` now has the layer.
+  void note(const Digest& layer, std::uint64_t size) const;
+
+private:
+  std::string key_of(const Digest& layer) const;
+
+  const Services& services_;
+  std::string host_;
+  std::string path_;
+};
+
+/// Sending a smaller layer is as fast as mounting it.
+constexpr std::uint64_t worth_mounting{1'000'000};
+
+LayerPlaces::LayerPlaces(const Services& services, const image::Reference& name)
+    : services_{services}, host_{name.host}, path_{name.path} {}
+
+std::optional<std::string> LayerPlaces::other_with(const image::Descriptor& layer) const {
+  if (layer.size < worth_mounting) {
+    return std::nullopt;
+  }
+  auto path = services_.wheel_records.get(key_of(layer.digest));
+  const bool is_other = path && path != path_ && !image::Reference::fault(host_ + "/" + *path);
+  return is_other ? std::move(path) : std::nullopt;
+}
+
+void LayerPlaces::note(const Digest& layer, std::uint64_t size) const {
+  if (size >= worth_mounting) {
+    services_.wheel_records.put(key_of(layer), path_);
+  }
+}
+
+std::string LayerPlaces::key_of(const Digest& layer) const {
+  return fmt::format("layer {} {}", host_, layer.hex());
+}
 
 using packaging::MadeImage;
 using packaging::Packaging;

@@ -1,15 +1,72 @@
 #include "registry/upload.hpp"
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
-#include "registry/pass.hpp"
+#include "registry/client.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdint>
 
 namespace autopack::registry {
+
+/// Reads a source once, from `skip` on, while it counts and (if `hashed`) hashes all of it.
+class Pass {
+public:
+  /// Throws Error(internal) if the source ends before `skip`.
+  Pass(const BlobSource& source, std::uint64_t skip, bool hashed, const Progress& progress);
+
+  /// As a Reader.
+  std::size_t read(char* buffer, std::size_t size);
+
+  /// Returns the number of bytes so far, including skipped ones.
+  std::uint64_t count() const { return count_; }
+
+  /// Returns the digest of all bytes; valid at the end.
+  Digest digest() { return hash_.finish(); }
+
+private:
+  std::size_t take(char* buffer, std::size_t size);
+
+  Reader reader_;
+  bool hashed_;
+  const Progress& progress_;
+  Sha256 hash_;
+  std::uint64_t count_{0};
+};
+
+Pass::Pass(const BlobSource& source, std::uint64_t skip, bool hashed, const Progress& progress)
+    : reader_{source()}, hashed_{hashed}, progress_{progress} {
+  std::array<char, 65536> buffer{};
+  while (count_ < skip) {
+    const auto wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), skip - count_));
+    if (take(buffer.data(), wanted) == 0) {
+      throw Error(ErrorKind::internal, "the content of a layer changed while it was sent");
+    }
+  }
+}
+
+std::size_t Pass::read(char* buffer, std::size_t size) {
+  const std::size_t count = take(buffer, size);
+  if (progress_) {
+    progress_(count_);
+  }
+  return count;
+}
+
+std::size_t Pass::take(char* buffer, std::size_t size) {
+  const std::size_t count = reader_(buffer, size);
+  if (hashed_) {
+    hash_.update({buffer, count});
+  }
+  count_ += count;
+  return count;
+}
 
 namespace {
 

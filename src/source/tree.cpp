@@ -1,17 +1,156 @@
 #include "source/tree.hpp"
 
+#include "base/background.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "source/listing_ahead.hpp"
 #include "source/walk.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <condition_variable>
 #include <cstddef>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace autopack::source {
 
 namespace {
+
+/// Lists the directories of a walk slightly ahead of it, with a helper thread if there are many.
+class ListingAhead {
+public:
+  /// `tree` must allow Tree::lists_in_threads, and outlive this object.
+  explicit ListingAhead(const Tree& tree) : tree_{tree} {}
+
+  ~ListingAhead();
+
+  ListingAhead(const ListingAhead&) = delete;
+  ListingAhead& operator=(const ListingAhead&) = delete;
+
+  /// Announces that `directories` will probably be listed, in this order, and before all that were
+  /// announced earlier.
+  void announce(const std::vector<std::string>& directories);
+
+  /// Returns Tree::list, with its errors. Call it in the order of the announcements.
+  std::vector<Entry> list(std::string_view directory);
+
+private:
+  struct Listed {
+    std::vector<Entry> entries{};
+    std::exception_ptr error{};
+  };
+
+  void work();
+  void list_next(std::unique_lock<std::mutex>& lock);
+  bool may_list_more() const;
+
+  const Tree& tree_;
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  std::vector<std::string> announced_{};  ///< the next one last
+  std::set<std::string, std::less<>> in_work_{};
+  std::map<std::string, Listed, std::less<>> listed_{};
+  std::size_t held_{0};  ///< entries in listed_
+  bool stop_{false};
+  Background<void> helper_{};  // last: it uses all the others
+};
+
+constexpr std::size_t worth_a_helper{16};  // directories
+
+/// Limits the memory for listings that were not used yet.
+constexpr std::size_t most_entries_held{4096};
+
+ListingAhead::~ListingAhead() {
+  {
+    const std::lock_guard lock{mutex_};
+    stop_ = true;
+  }
+  changed_.notify_all();
+}
+
+void ListingAhead::announce(const std::vector<std::string>& directories) {
+  bool is_worth_it = false;
+  {
+    const std::lock_guard lock{mutex_};
+    announced_.insert(announced_.end(), directories.rbegin(), directories.rend());
+    is_worth_it = announced_.size() >= worth_a_helper;
+  }
+  if (helper_.valid()) {
+    changed_.notify_all();
+  } else if (is_worth_it && std::thread::hardware_concurrency() > 1) {
+    helper_ = in_background([this] { work(); });
+  }
+}
+
+std::vector<Entry> ListingAhead::list(std::string_view directory) {
+  std::unique_lock lock{mutex_};
+  while (in_work_.contains(directory)) {
+    if (may_list_more()) {
+      list_next(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  if (const auto found = listed_.find(directory); found != listed_.end()) {
+    Listed listed = std::move(found->second);
+    listed_.erase(found);
+    held_ -= listed.entries.size();
+    changed_.notify_all();
+    if (listed.error) {
+      std::rethrow_exception(listed.error);
+    }
+    return std::move(listed.entries);
+  }
+  // Directories announced before it were skipped.
+  const auto own = std::find(announced_.rbegin(), announced_.rend(), directory);
+  if (own != announced_.rend()) {
+    announced_.erase(std::next(own).base(), announced_.end());
+  }
+  lock.unlock();
+  return tree_.list(directory);
+}
+
+bool ListingAhead::may_list_more() const {
+  return !announced_.empty() && held_ < most_entries_held;
+}
+
+void ListingAhead::work() {
+  std::unique_lock lock{mutex_};
+  while (!stop_) {
+    if (may_list_more()) {
+      list_next(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void ListingAhead::list_next(std::unique_lock<std::mutex>& lock) {
+  const std::string directory = std::move(announced_.back());
+  announced_.pop_back();
+  in_work_.insert(directory);
+  lock.unlock();
+  Listed listed;
+  try {
+    listed.entries = tree_.list(directory);
+  } catch (...) {
+    listed.error = std::current_exception();
+  }
+  lock.lock();
+  in_work_.erase(directory);
+  held_ += listed.entries.size();
+  listed_.insert_or_assign(directory, std::move(listed));
+  changed_.notify_all();
+}
 
 struct Listing {
   std::vector<Entry> entries{};

@@ -1,7 +1,7 @@
 #include "base/url.hpp"
+#include "index/access.hpp"
 #include "index/html_tags.hpp"
 #include "index/index_client.hpp"
-#include "index/settings.hpp"
 #include "index/simple_page.hpp"
 #include "index/wheel_cache.hpp"
 #include "scratch.hpp"

@@ -1,6 +1,6 @@
 #include "base/json.hpp"
 #include "local/faults.hpp"
-#include "local/line_buffer.hpp"
+#include "local/job_watcher.hpp"
 #include "local/metrics.hpp"
 #include "local/trial.hpp"
 #include "target.hpp"

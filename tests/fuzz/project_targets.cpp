@@ -9,7 +9,6 @@
 #include "project/code/setup_py.hpp"
 #include "project/ini.hpp"
 #include "project/package/static_installation.hpp"
-#include "project/package/tag_pattern.hpp"
 #include "project/package/version_control.hpp"
 #include "project/program/python_records.hpp"
 #include "project/program/remembered_python.hpp"

@@ -14,7 +14,7 @@
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
 #include "image/reference.hpp"
-#include "registry/challenge.hpp"
+#include "registry/caller.hpp"
 #include "support/recording_reporter.hpp"
 #include "target.hpp"
 

@@ -2,8 +2,7 @@
 #include "base/file.hpp"
 #include "base/netrc.hpp"
 #include "base/text.hpp"
-#include "index/logins.hpp"
-#include "index/settings.hpp"
+#include "index/access.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

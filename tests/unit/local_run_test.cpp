@@ -1,6 +1,5 @@
 #include "local/faults.hpp"
-#include "local/line_buffer.hpp"
-#include "local/restart_policy.hpp"
+#include "local/job_watcher.hpp"
 #include "local/run.hpp"
 #include "support/fake_docker.hpp"
 

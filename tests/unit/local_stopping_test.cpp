@@ -1,9 +1,8 @@
 #include "base/json.hpp"
-#include "local/early_stopping.hpp"
 #include "local/metrics.hpp"
-#include "local/suggestions.hpp"
+#include "local/run.hpp"
+#include "local/study.hpp"
 #include "local/trial.hpp"
-#include "local/usage_watch.hpp"
 #include "support/fake_docker.hpp"
 
 #include <doctest/doctest.h>

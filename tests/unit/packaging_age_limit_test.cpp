@@ -1,5 +1,5 @@
 #include "image/manifest.hpp"
-#include "packaging/age_limit.hpp"
+#include "packaging/packaging.hpp"
 #include "plan/pinned.hpp"
 #include "plan_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "project/program/program_names.hpp"
+#include "project/program/program_candidates.hpp"
 
 #include <doctest/doctest.h>
 

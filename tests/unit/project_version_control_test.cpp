@@ -1,5 +1,4 @@
 #include "base/text.hpp"
-#include "project/package/tag_pattern.hpp"
 #include "project/package/version_control.hpp"
 #include "project/project.hpp"
 #include "support/memory_tree.hpp"

@@ -2,7 +2,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "http/retry.hpp"
-#include "registry/challenge.hpp"
+#include "registry/caller.hpp"
 #include "registry/client.hpp"
 #include "registry/refusal.hpp"
 #include "registry/upload.hpp"

@@ -1,31 +1,306 @@
 #include "build/wheels/wheel_choice.hpp"
 
+#include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/new_file.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
-#include "build/wheels/build_sources.hpp"
 #include "build/wheels/chosen_file.hpp"
-#include "build/wheels/complete_set.hpp"
 #include "build/wheels/direct_url.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/local_files.hpp"
+#include "build/wheels/package_index.hpp"
+#include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/told_wheels.hpp"
+#include "build/wheels/wheel_source.hpp"
+#include "image/tar.hpp"
+#include "index/wheel_cache.hpp"
+#include "lock/completeness.hpp"
+#include "lock/locked_set.hpp"
 #include "lock/merge.hpp"
 #include "lock/select.hpp"
+#include "packaging/packaging.hpp"
+#include "python/interpreter.hpp"
 #include "python/tags.hpp"
+#include "python/wheel_name.hpp"
+#include "services/services.hpp"
+#include "wheel/texts.hpp"
+#include "wheel/wheel.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace autopack::build {
 
 namespace {
+
+/// A set, and the selected file of each of its packages.
+struct ChosenSet {
+  const lock::LockedSet& set;
+  std::vector<ChosenFile> files{};  ///< in the order of the set
+  /// By position, files whose metadata the index provides; just received from the index.
+  const std::map<std::size_t, index::Candidate>& offered;
+  const python::Interpreter& interpreter;
+  /// Identifies the parts of the interpreter that affect a choice.
+  const std::string& target;
+};
+
+constexpr std::size_t connections{4};
+
+/// Finds the requirements of wheels.
+class Needs {
+public:
+  Needs(Services& services,
+        PackageIndex& index,
+        const std::map<std::size_t, index::Candidate>& offered,
+        ToldWheels told)
+      : services_{services}, index_{index}, offered_{offered}, told_{std::move(told)} {}
+
+  /// Returns those of `file` at `place`; nothing if it is not cached and `may_be_unknown`.
+  std::optional<std::vector<std::string>> of(std::size_t place,
+                                             const ChosenFile& file,
+                                             bool may_be_unknown) const {
+    if (auto known = remembered_needs(services_, file.digest)) {
+      return known;
+    }
+    auto wheel = index_.wheels().find(file.digest.hex());
+    if (!wheel && may_be_unknown) {
+      return std::nullopt;
+    }
+    if (const auto noted = told_.find(file.digest);
+        !wheel && noted != told_.end() && noted->second.needs) {
+      return noted->second.needs;
+    }
+    const auto told = wheel ? std::nullopt : told_metadata(place);
+    if (!wheel && !told) {
+      wheel = index_.wheels().get(file.download());
+    }
+    auto lines = told ? wheel::read_metadata(*told).requires_dist
+                      : wheel::Wheel::open(wheel->path, file.name).metadata().requires_dist;
+    remember_needs(services_, file.digest, lines);
+    return lines;
+  }
+
+private:
+  std::optional<std::string> told_metadata(std::size_t place) const {
+    const auto found = offered_.find(place);
+    return found != offered_.end() ? index_.client().metadata(found->second) : std::nullopt;
+  }
+
+  Services& services_;
+  PackageIndex& index_;
+  const std::map<std::size_t, index::Candidate>& offered_;
+  ToldWheels told_;
+};
+
+/// Returns the dependencies that a set lacks according to the metadata of its wheels, in words;
+/// nothing if it is complete. For a set that claims to be complete, reads only cached wheels, else
+/// all. Does not fetch a wheel whose metadata the index provides.
+std::optional<std::string> missing_from(Services& services,
+                                        PackageIndex& index,
+                                        const ChosenSet& chosen) {
+  const auto& set = chosen.set;
+  const auto& files = chosen.files;
+  Sha256 hash;
+  hash.update(chosen.target);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& package = set.packages[i];
+    hash.update(
+        fmt::format("{} {} {}\n", package.name, files[i].digest.hex(), join(package.extras, ",")));
+  }
+  const std::string name = "complete " + hash.finish().hex();
+  if (services.wheel_records.get(name)) {
+    return std::nullopt;
+  }
+  std::map<std::string, lock::Needs> needs;
+  bool all_seen = true;
+  const Needs asked{services, index, chosen.offered,
+                    set.is_complete ? ToldWheels{} : told_wheels(services)};
+  std::vector<std::optional<std::vector<std::string>>> found(files.size());
+  in_parallel(found.size(), connections,
+              [&](std::size_t i) { found[i] = asked.of(i, files[i], set.is_complete); });
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (auto& lines = found[i]) {
+      needs[set.packages[i].name] = {.requirements = std::move(*lines)};
+    } else {
+      all_seen = false;
+    }
+  }
+  const auto missing = lock::missing_requirements(set, needs, {}, chosen.interpreter);
+  if (missing.empty()) {
+    if (all_seen) {
+      services.wheel_records.put(name, "");
+    }
+    return std::nullopt;
+  }
+  return fmt::format("{} is not a complete set of pins: {}", set.origin, join(missing, "; "));
+}
+
+/// Caches the wheels built from sources on the executor image of a plan. Their key contains the
+/// source, the image, the platform and the variables of the build.
+class BuiltWheels {
+public:
+  /// A `policy` without a build returns only wheels that were built before.
+  BuiltWheels(Services& services,
+              const packaging::Packaging& work,
+              index::WheelCache& wheels,
+              WheelPolicy policy);
+
+  /// Returns nothing if it was not built yet, its wheel is gone, or a fresh build is required.
+  std::optional<ChosenFile> find(const WheelSource& source) const;
+
+  bool can_build() const { return static_cast<bool>(policy_.build); }
+
+  /// Builds it, even if it was built before. Throws as the build does, and Error(project) if the
+  /// result is not a valid wheel.
+  ChosenFile build(const WheelSource& source) const;
+
+private:
+  std::string key(const WheelSource& source) const;
+
+  Services& services_;
+  index::WheelCache& wheels_;
+  WheelPolicy policy_;
+  std::string place_;  ///< the inputs of a wheel besides its source
+};
+
+/// Increment this if the same sources are built differently.
+constexpr int build_format{1};
+
+std::string identity_of(const image::BaseFacts& base) {
+  if (base.digest) {
+    return base.digest->str();
+  }
+  return base.image_id.value_or(base.reference);
+}
+
+BuiltWheels::BuiltWheels(Services& services,
+                         const packaging::Packaging& work,
+                         index::WheelCache& wheels,
+                         WheelPolicy policy)
+    : services_{services}, wheels_{wheels}, policy_{std::move(policy)} {
+  const auto& plan = work.plan();
+  place_ = fmt::format("{}\n{}\n{}\n{}\n{}", build_format, identity_of(plan.base), plan.platform,
+                       plan.python.value_or(""), image::file_time(services.environment));
+  for (const auto& [name, value] : plan.dependencies.install_environment) {
+    place_ += fmt::format("\n{}={}:{}", name, value.size(), value);
+  }
+}
+
+std::string BuiltWheels::key(const WheelSource& source) const {
+  return fmt::format("built {}", sha256(place_ + "\n" + source.identity).hex());
+}
+
+std::optional<ChosenFile> BuiltWheels::find(const WheelSource& source) const {
+  if (policy_.freshness == packaging::Freshness::anew && can_build()) {
+    return std::nullopt;
+  }
+  auto known = ChosenFile::read(services_.wheel_records.get(key(source)).value_or(""));
+  return known && wheels_.find(known->digest.hex()) ? known : std::nullopt;
+}
+
+ChosenFile BuiltWheels::build(const WheelSource& source) const {
+  const auto start = std::chrono::steady_clock::now();
+  const auto place = services_.environment.cache_directory() / "built.whl";
+  sweep_leftovers(place);
+  const NewFile file{place, FileMode::secret};
+  const auto name = policy_.build(source, file.path());
+  wheel::Wheel::open(file.path(), name);
+  const auto cached =
+      wheels_.add([&](const index::WheelCache::Take& out) { read_in_pieces(file.path(), out); });
+  ChosenFile built{.name = name,
+                   .digest = Digest::parse("sha256:" + cached.sha256).value(),
+                   .size = cached.size};
+  services_.wheel_records.put(key(source), built.text());
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  services_.reporter->done("Built", fmt::format("`{}` from {}, {}, in {:.1f} s", name, source.title,
+                                                source.kind, time.count()));
+  return built;
+}
+
+/// Sets the names and versions that builds determine. Returns the errors, one line each.
+std::vector<std::string> settle_names(const std::map<std::size_t, WheelSource>& sources,
+                                      const std::vector<std::optional<ChosenFile>>& choices,
+                                      lock::LockedSet& set) {
+  std::vector<std::string> faults;
+  for (const auto& [i, source] : sources) {
+    const auto said = python::WheelName::parse(choices[i]->name).value();
+    auto& package = set.packages[i];
+    if ((!package.name.empty() && package.name != said.name) ||
+        (package.version && package.version->without_local() != said.version.without_local())) {
+      faults.push_back(fmt::format("{}: {} gives a wheel of `{}` {}", package.place, source.title,
+                                   said.name, said.version.str()));
+    }
+    package.name = said.name;
+    package.version = said.version;
+  }
+  std::map<std::string, std::string> places;
+  for (const auto& package : set.packages) {
+    if (const auto [same, is_new] = places.emplace(package.name, package.place); !is_new) {
+      faults.push_back(
+          fmt::format("{}: `{}` is in {}, too", package.place, package.name, same->second));
+    }
+  }
+  return faults;
+}
+
+/// Returns `` `counter` 0.5 (a source distribution), `lib` (a directory of sources)``.
+std::string named(const std::map<std::size_t, WheelSource>& sources,
+                  const std::vector<std::size_t>& places) {
+  std::vector<std::string> names;
+  for (const std::size_t i : places) {
+    names.push_back(fmt::format("{} ({})", sources.at(i).title, sources.at(i).kind));
+  }
+  return join(names, ", ");
+}
+
+/// Puts the wheel of each of `sources`, cached or built by `built`, at its place in `choices`, the
+/// files of `set`, and records in `set` the names and versions that builds determine. Returns the
+/// obstacles, one line each; empty if it succeeds. Throws as a build does.
+std::vector<std::string> build_sources(SourcesOfSet sources,
+                                       const BuiltWheels& built,
+                                       lock::LockedSet& set,
+                                       std::vector<std::optional<ChosenFile>>& choices) {
+  auto [found, obstacles] = std::move(sources);
+  std::vector<std::size_t> missing;
+  for (const auto& [i, source] : found) {
+    choices[i] = built.find(source);
+    if (choices[i]) {
+      continue;
+    }
+    missing.push_back(i);
+    if (!built.can_build()) {
+      obstacles.push_back(fmt::format("{}: {} is {}, which has to be built", set.packages[i].place,
+                                      source.title, source.kind));
+    }
+  }
+  if (!obstacles.empty()) {
+    return std::move(obstacles);
+  }
+  try {
+    for (const std::size_t i : missing) {
+      choices[i] = built.build(found.at(i));
+    }
+  } catch (Error& error) {
+    if (error.kind() == ErrorKind::environment) {
+      error.wrap("only an engine can build " + named(found, missing));
+    }
+    throw;
+  }
+  return settle_names(found, choices, set);
+}
 
 /// Increment this if the same input gives a different choice.
 constexpr int choice_format{2};

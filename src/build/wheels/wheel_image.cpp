@@ -1,24 +1,381 @@
 #include "build/wheels/wheel_image.hpp"
 
+#include "base/contains.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "build/direct/assembly.hpp"
+#include "build/direct/recipes.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/index_failure.hpp"
-#include "build/wheels/own_package.hpp"
+#include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/package_index.hpp"
 #include "build/wheels/sources_of_set.hpp"
+#include "build/wheels/told_wheels.hpp"
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
+#include "build/wheels/wheel_lists.hpp"
 #include "executor/python_facts.hpp"
+#include "executor/told_facts.hpp"
 #include "http/client.hpp"
+#include "image/tar.hpp"
+#include "index/wheel_cache.hpp"
+#include "lock/direct_reference.hpp"
+#include "lock/locked_set.hpp"
+#include "lock/pins.hpp"
 #include "lock/select.hpp"
+#include "packaging/packaging.hpp"
+#include "plan/install_record.hpp"
+#include "project/package/static_installation.hpp"
+#include "python/name.hpp"
+#include "wheel/layers.hpp"
+#include "wheel/wheel_text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace autopack::build {
+
+namespace {
+
+bool is_noted(const Notes& noted, const std::string& key) {
+  return std::ranges::any_of(noted.texts, [&](const auto& one) { return one.first == key; });
+}
+
+}  // namespace
+
+WheelSet::WheelSet(const WheelRecipes& recipes,
+                   const std::vector<RecipeLayer>& layers,
+                   wheel::Place place)
+    : wheels_{recipes.chosen}, place_{std::move(place)} {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers_.push_back({.key = layers[i].recipe->key,
+                       .facts = layers[i].layer.facts,
+                       .wheels = recipes.wheels[i],
+                       .is_noted = layers[i].layer.is_there});
+  }
+}
+
+packaging::MovedWheels WheelSet::moved(Services& services,
+                                       const std::vector<packaging::SentLayer>& sent) const {
+  packaging::MovedWheels moved{.wheels = wheels_->size()};
+  std::set<std::size_t> new_wheels;
+  for (std::size_t i = 0; i < std::min(sent.size(), layers_.size()); ++i) {
+    if (layers_[i].wheels.empty()) {
+      continue;
+    }
+    (sent[i].uploaded ? moved.bytes_sent : moved.bytes_there) += sent[i].size;
+    for (const std::size_t wheel : layers_[i].wheels) {
+      const bool was_there = services.notes && services.notes->has_text(wheel::wheel_files_key(
+                                                   wheels_->at(wheel), place_));
+      if (sent[i].uploaded && !was_there) {
+        new_wheels.insert(wheel);
+      }
+    }
+  }
+  moved.new_wheels = new_wheels.size();
+  return moved;
+}
+
+std::size_t WheelSet::noted() const {
+  std::set<std::size_t> noted;
+  for (const auto& layer : layers_) {
+    if (layer.is_noted) {
+      noted.insert(layer.wheels.begin(), layer.wheels.end());
+    }
+  }
+  return noted.size();
+}
+
+RepositoryNotes::FindNews WheelSet::news(const Services& services,
+                                         const image::BaseFacts& executor) const {
+  return [&services, layers = layers_, wheels = wheels_, place = place_,
+          base = executor](const Notes& noted) {
+    News news = executor::news_of(services, base, noted);
+    for (const auto& layer : layers) {
+      if (layer.facts && *layer.facts) {
+        news.layers.emplace_back(layer.key, **layer.facts);
+      }
+    }
+    for (const auto& wheel : *wheels) {
+      const auto key = wheel::wheel_files_key(wheel, place);
+      auto text = is_noted(noted, key) ? std::nullopt : remembered_list(services, wheel, place);
+      if (text) {
+        news.lists.emplace(key, std::move(*text));
+      }
+    }
+    news.texts[told_wheels_key] = to_json(known_wheels(services, *wheels));
+    return news;
+  };
+}
+
+namespace {
+
+/// The result of an editable installation of the project's own package, made from its files alone.
+struct OwnPackage {
+  lock::LockedPackage package{};  ///< its name and version
+  wheel::ChosenWheel wheel;
+  std::string record{};  ///< its inputs: see plan::InstallRecord
+};
+
+constexpr std::string_view app{"/usr/app"};
+constexpr auto* direct_url = R"({"dir_info": {"editable": true}, "url": "file:///usr/app"})";
+
+/// Finds only the project's top-level modules, after everything that is installed. Lines of its
+/// table go between this and its end.
+constexpr std::string_view finder = R"(
+
+class Finder:
+    """Finds the project's own modules where they stand, and nothing beside them."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return PathFinder.find_spec(name, [DIRECTORY], target) if name in MODULES else None
+
+
+def install():
+    if Finder not in sys.meta_path:
+        sys.meta_path.append(Finder)
+)";
+
+std::string place_of(const std::string& directory) {
+  return directory.empty() ? std::string{app} : fmt::format("{}/{}", app, directory);
+}
+
+/// Returns a Python string literal.
+std::string quoted(const std::string& text) {
+  return "'" + replace_all(replace_all(text, R"(\)", R"(\\)"), "'", R"(\')") + "'";
+}
+
+std::string finder_text(const project::StaticInstallation& installation) {
+  std::vector<std::string> names;
+  for (const auto& name : installation.top_level) {
+    names.push_back(quoted(name));
+  }
+  return fmt::format(
+      "import sys\nfrom importlib.machinery import PathFinder\n\nDIRECTORY = {}\nMODULES = "
+      "{{{}}}\n{}",
+      quoted(place_of(installation.directory)), join(names, ", "), finder);
+}
+
+/// Adds the file that lets Python find the modules.
+void add_path(const project::StaticInstallation& installation,
+              const std::string& stem,
+              std::map<std::string, std::string>& files) {
+  const std::string path = fmt::format("__editable__.{}.pth", stem);
+  if (!installation.finds_top_level_only) {
+    files[path] = place_of(installation.directory) + "\n";
+    return;
+  }
+  std::string module = fmt::format("__editable___{}_finder", stem);
+  std::replace_if(
+      module.begin(), module.end(),
+      [](char c) {
+        return !is_alphanumeric({&c, 1}, "_");
+      },
+      '_');
+  files[path] = fmt::format("import {0}; {0}.install()\n", module);
+  files[module + ".py"] = finder_text(installation);
+}
+
+std::map<std::string, std::string> files_of(const project::StaticInstallation& installation) {
+  const auto stem = wheel::wheel_stem(installation.name, installation.version);
+  const std::string info = stem + ".dist-info/";
+  std::map<std::string, std::string> files{{info + "METADATA", installation.metadata}};
+  if (installation.entry_points) {
+    files[info + "entry_points.txt"] = *installation.entry_points;
+  }
+  for (const auto& [path, text] : installation.licenses) {
+    files[fmt::format("{}licenses/{}", info, path)] = text;
+  }
+  for (const auto& name : installation.top_level) {
+    files[info + "top_level.txt"] += name + "\n";
+  }
+  add_path(installation, stem, files);
+  return files;
+}
+
+project::StaticInstallation installation_of(const packaging::Packaging& work) {
+  return project::static_installation(work.plan().working_directory(), work.scanned().project);
+}
+
+/// Returns why the project's own package has to be built, in words; nothing if its files determine
+/// the result of the installation, or if it is not installed.
+std::optional<std::string> obstacle_to_own_package(const packaging::Packaging& work) {
+  const auto& dependencies = work.plan().dependencies;
+  if (!dependencies.install) {
+    return std::nullopt;
+  }
+  if (!dependencies.install_environment.empty()) {
+    return "a variable of `--build-env` may change its build";
+  }
+  return installation_of(work).reason;
+}
+
+/// Returns the package of `work`, and puts its wheel into `wheels`; nothing if it is not installed.
+/// Throws Error(internal) if there is an obstacle_to_own_package().
+std::optional<OwnPackage> make_own_package(const packaging::Packaging& work,
+                                           const index::WheelCache& wheels) {
+  const auto& plan = work.plan();
+  if (!plan.dependencies.install) {
+    return std::nullopt;
+  }
+  const auto installation = installation_of(work);
+  if (installation.reason) {
+    throw Error(ErrorKind::internal, "the project's package has to be built")
+        .cause(*installation.reason);
+  }
+  const auto& [name, version] = std::pair{installation.name, installation.version};
+  const auto text = wheel::wheel_text(name, version, files_of(installation));
+  const auto cached = wheels.add([&](const index::WheelCache::Take& out) { out(text); });
+  const auto normal = python::normalise_name(name);
+  return OwnPackage{.package = {.name = normal,
+                                .version = python::Version::parse(version),
+                                .source = lock::LockedSource{.directory = "."},
+                                .requested = true,
+                                .place = "pyproject.toml"},
+                    .wheel = {.name = normal,
+                              .digest = Digest::parse("sha256:" + cached.sha256).value(),
+                              .size = cached.size,
+                              .file_name = wheel::wheel_stem(name, version) + "-py3-none-any.whl",
+                              .options = {.is_requested = true, .direct_url = direct_url},
+                              .file = [path = cached.path] { return path; }},
+                    .record = plan::write_install_record(plan, installation.looked,
+                                                         work.scanned().project.package->backend)};
+}
+
+/// Returns its layers at `place`: the wheel, then the record.
+std::vector<LayerRecipe> layers_of(const OwnPackage& own, const wheel::Place& place) {
+  const auto wheels = std::make_shared<const std::vector<wheel::ChosenWheel>>(1, own.wheel);
+  const wheel::LayerGroup group{.wheels = {0}};
+  LayerRecipe package{.name = own.wheel.name,
+                      .created_by = "autopack: the project's own package, " + own.wheel.name,
+                      .key = wheel::layer_key(group, *wheels, place),
+                      .size = own.wheel.size};
+  package.write = [group, wheels, place](const image::LayerWriter::Take& out,
+                                         const std::optional<image::LayerFacts>& known) {
+    return wheel::write_layer(group, *wheels, place, out, known);
+  };
+  LayerRecipe record{.name = "installation record",
+                     .created_by = "autopack: what the project's own package was made from",
+                     .key = sha256(fmt::format("record {} {}", place.time, own.record)).hex(),
+                     .size = own.record.size()};
+  record.write = compressed([text = own.record, place](const image::LayerWriter::Take& out) {
+    image::TarWriter tar{out, place.time};
+    for (const char* const directory : {"usr", "usr/share", "usr/share/autopack"}) {
+      if (!place.directories.contains(directory)) {
+        tar.add_directory(directory);
+      }
+    }
+    tar.add_file("usr/share/autopack/install.json", 0644, text);
+    tar.finish();
+  });
+  return {std::move(package), std::move(record)};
+}
+
+using packaging::Packaging;
+
+/// Returns pip settings in the executor image that affect its pip: a file or a variable, except
+/// those that do not select packages. Returns nothing if there are none.
+std::optional<std::string> settings_of_pip(const image::BaseFacts& base,
+                                           const executor::PythonFacts& facts) {
+  static constexpr std::array harmless{"PIP_NO_CACHE_DIR",     "PIP_DISABLE_PIP_VERSION_CHECK",
+                                       "PIP_ROOT_USER_ACTION", "PIP_BREAK_SYSTEM_PACKAGES",
+                                       "PIP_DEFAULT_TIMEOUT",  "PIP_PROGRESS_BAR",
+                                       "PIP_NO_INPUT",         "PIP_CACHE_DIR",
+                                       "PIP_NO_COMPILE"};
+  if (!facts.pip_files.empty()) {
+    return facts.pip_files.front().path;
+  }
+  for (const auto& variable : base.environment) {
+    const auto name = variable.substr(0, variable.find('='));
+    if (name.starts_with("PIP_") && !contains(harmless, name)) {
+      return name;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
+  const auto& plan = work.plan();
+  const auto& dependencies = plan.dependencies;
+  const auto& project = work.scanned().project;
+  const auto& options = project.listed_options;
+  const auto& variables = dependencies.install_environment;
+  std::vector<std::string> obstacles;
+  const auto note = [&](bool stands, const char* text) {
+    if (stands) {
+      obstacles.emplace_back(text);
+    }
+  };
+  note(work.request().engine == packaging::Engine::docker, "`--engine=docker`");
+  note(work.request().options.templates || plan.user_dockerfile,
+       "a Dockerfile of the user's own says how they are installed");
+  for (const auto& package : dependencies.apt_packages) {
+    obstacles.push_back(fmt::format("`{}` is installed with apt-get", package));
+  }
+  note(plan.remove_sitecustomize, "the executor image needs a file removed");
+  for (const auto& requirement : dependencies.requirements) {
+    if (dependencies.lock) {
+      obstacles.push_back(
+          fmt::format("`{}` is not in `{}`", printable(requirement), dependencies.lock->file));
+    }
+  }
+  if (const auto reason = obstacle_to_own_package(work)) {
+    obstacles.push_back("the build of the project's own package has to run: " + *reason);
+  }
+  note(!dependencies.install &&
+           !(dependencies.package_requirements.empty() && dependencies.build_requirements.empty()),
+       "the project's own package determines the installation");
+  note(project.has_index_credentials, "a URL in a requirements file contains a login");
+  note(work.request().is_from_git() &&
+           std::ranges::any_of(options,
+                               [](const auto& option) { return option.name == "--find-links"; }),
+       "`--find-links` names files that are not on the disk");
+  note(std::ranges::any_of(variables,
+                           [](const auto& variable) { return variable.first.starts_with("PIP_"); }),
+       "`--build-env` sets a variable of pip");
+  return obstacles;
+}
+
+Requirements find_requirements(const Packaging& work, executor::PythonFacts facts) {
+  Requirements found{.facts = std::move(facts)};
+  if (!found.facts.interpreter) {
+    found.obstacles.push_back(found.facts.obstacle.value_or(""));
+    return found;
+  }
+  if (auto setting = settings_of_pip(work.plan().base, found.facts)) {
+    found.obstacles.push_back(
+        fmt::format("the executor image has settings of pip, `{}`", *setting));
+    return found;
+  }
+  if (work.plan().dependencies.lock) {
+    found.set = read_locked(work, *found.facts.interpreter);
+  } else {
+    auto pins = lock::read_pins(work.scanned().project, *found.facts.interpreter,
+                                work.plan().dependencies.package_requirements);
+    found.set = std::move(pins.set);
+    if (!found.set) {
+      found.obstacles.push_back(std::move(pins.reason));
+      return found;
+    }
+  }
+  for (const auto& path : work.plan().dependencies.packages) {
+    found.set->packages.push_back(lock::package_at(path, "extra-packages"));
+  }
+  return found;
+}
 
 namespace {
 

@@ -1,18 +1,75 @@
 #pragma once
 
-#include "build/wheels/requirements.hpp"
-#include "build/wheels/wheel_set.hpp"
+#include "build/direct/assembly.hpp"
+#include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_source.hpp"
+#include "executor/notes/repository_notes.hpp"
+#include "executor/python_facts.hpp"
+#include "lock/locked_set.hpp"
+#include "packaging/image.hpp"
 #include "packaging/lazy_image.hpp"
 #include "packaging/packaging.hpp"
 #include "services/services.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace autopack::build {
+
+/// The wheels of a dependency image and their layers, for reports and notes.
+class WheelSet {
+public:
+  WheelSet() = default;
+
+  /// `layers` were made from `recipes`, for `place`.
+  WheelSet(const WheelRecipes& recipes, const std::vector<RecipeLayer>& layers, wheel::Place place);
+
+  /// Returns what happened to them when `sent`, the layers above the executor image, went to the
+  /// registry.
+  packaging::MovedWheels moved(Services& services,
+                               const std::vector<packaging::SentLayer>& sent) const;
+
+  /// Returns how many of the wheels are in layers that the repository already had according to its
+  /// notes, unread.
+  std::size_t noted() const;
+
+  /// Returns new notes about the wheels and `executor`, the image below them, for other machines,
+  /// once the layers were sent. `services` must outlive it.
+  RepositoryNotes::FindNews news(const Services& services, const image::BaseFacts& executor) const;
+
+private:
+  struct Layer {
+    std::string key{};
+    std::shared_ptr<std::optional<image::LayerFacts>> facts{};
+    std::vector<std::size_t> wheels{};
+    bool is_noted{false};
+  };
+
+  std::vector<Layer> layers_{};
+  std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels_{};
+  wheel::Place place_{};
+};
+
+/// Returns why the plan of `work` requires an engine for its requirements, one line each; empty if
+/// wheels may be enough.
+std::vector<std::string> obstacles_to_wheels(const packaging::Packaging& work);
+
+/// The packages to install, and the target.
+struct Requirements {
+  executor::PythonFacts facts{};         ///< of the executor image; with a set, of its interpreter
+  std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
+  std::vector<std::string> obstacles{};  ///< the reasons, one line each
+};
+
+/// Returns the selection of `work`'s lock, or of the pins in its requirement files, and its extra
+/// packages, for the Python in `facts`, that of its executor image. Throws Error(project) if the
+/// lock is unreadable or not for that Python.
+Requirements find_requirements(const packaging::Packaging& work, executor::PythonFacts facts);
 
 /// The expected way to install the requirements of `work`, from what is known on this machine.
 struct ExpectedInstallation {

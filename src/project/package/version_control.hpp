@@ -1,9 +1,9 @@
 #pragma once
 
 #include "project/findings.hpp"
-#include "project/package/tag_pattern.hpp"
 #include "project/project.hpp"
 #include "project/toml.hpp"
+#include "python/version.hpp"
 #include "source/git.hpp"
 
 #include <optional>
@@ -12,6 +12,25 @@
 #include <vector>
 
 namespace autopack::project {
+
+/// How tags contain versions: the prefix before them.
+class TagPattern {
+public:
+  /// Returns the pattern of setuptools-scm without settings: `v1.2`, `1.2`, `name-1.2`.
+  static TagPattern any_name();
+  /// Returns the pattern with exactly `prefix` before the version.
+  static TagPattern after(std::string prefix);
+  /// Parses a Python regular expression that consists of a literal prefix with optional parts, and
+  /// the group of the version; returns nothing for any other.
+  static std::optional<TagPattern> from_regexp(std::string_view regexp);
+
+  /// Returns the version in `tag`; nothing if it contains none.
+  std::optional<python::Version> version_of(std::string_view tag) const;
+
+private:
+  bool any_name_{false};
+  std::vector<std::string> prefixes_{};  ///< longest first
+};
 
 /// Sets the version for setuptools-scm, and hatch-vcs.
 inline constexpr std::string_view scm_variable{"SETUPTOOLS_SCM_PRETEND_VERSION"};

@@ -1,16 +1,49 @@
 #include "project/program/needed.hpp"
 
 #include "base/text.hpp"
+#include "project/findings.hpp"
 #include "project/program/needed_files.hpp"
-#include "project/program/submodules.hpp"
 #include "source/remembering_tree.hpp"
+#include "source/walk.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace autopack::project {
+
+namespace {
+
+constexpr std::string_view modules_file{".gitmodules"};
+
+constexpr std::uint64_t largest_file{1'000'000};
+
+/// Returns paths of git submodules at the tree's root that were not fetched.
+std::vector<std::string> empty_submodules(const Findings& findings) {
+  const auto entry = findings.tree().find(modules_file);
+  if (!entry || entry->type != source::EntryType::file || entry->size > largest_file) {
+    return {};
+  }
+  std::vector<std::string> paths;
+  for (const std::string& line : split(findings.tree().read(modules_file), '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos || trim(std::string_view{line}.substr(0, equals)) != "path") {
+      continue;
+    }
+    const auto path = source::normalise(trim(std::string_view{line}.substr(equals + 1)));
+    if (path && !path->empty() && findings.is_directory(*path) &&
+        findings.tree().list(*path).empty() && !findings.is_ignored(*path)) {
+      paths.push_back(*path);
+    }
+  }
+  return paths;
+}
+
+}  // namespace
 
 void keep_what_is_needed(Findings& findings, const Request& request, Project& project) {
   const auto submodules = empty_submodules(findings);
