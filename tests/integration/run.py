@@ -1,10 +1,12 @@
 """Runs the integration tests on real parts: a Docker Engine, a registry, an index, all on this machine.
 
-    run.py --binary build/src/autopack [--lanes N] [PATTERN...]
+    run.py --binary build/src/autopack [--lanes N] [--part alone|shared] [--record FILE] [PATTERN...]
 
 A PATTERN is a part of a test's name. The last line is `N passed, N failed`; a test that could not run failed.
 With --lanes the classes of tests are shared among N processes, because tests wait more than they work. A class with
-`alone = True` affects the whole machine: it runs after the lanes have ended.
+`alone = True` affects the whole machine: it runs before the lanes start. --part selects these classes, or all others.
+The classes that took longest start first, so that all lanes end at the same time: seconds.json contains their times,
+and --record writes it.
 """
 
 import argparse
@@ -27,8 +29,7 @@ import secret_watch  # noqa: E402
 import testbed  # noqa: E402
 
 TICKET = struct.Struct('=I')
-# Known to take minutes: started first, so that no lane ends long after the others.
-LONG = ('test_corpus', 'test_bad_input', 'test_faults', 'test_kill_sweep', 'test_system_calls', 'test_load')
+SECONDS = HERE / 'seconds.json'
 
 
 class Result(unittest.TestResult):
@@ -91,7 +92,9 @@ def classes(patterns):
     for test in all_tests(unittest.defaultTestLoader.discover(str(HERE), pattern='test_*.py')):
         if not patterns or any(pattern in test.id() for pattern in patterns):
             found.setdefault(f'{type(test).__module__}.{type(test).__qualname__}', []).append(test)
-    return sorted(found.items(), key=lambda item: (not item[0].startswith(LONG), item[0]))
+    seconds = json.loads(SECONDS.read_text(encoding='utf-8')) if SECONDS.exists() else {}
+    # A class that was never recorded could take long.
+    return sorted(found.items(), key=lambda item: (-seconds.get(item[0], float('inf')), item[0]))
 
 
 def is_alone(tests):
@@ -104,13 +107,22 @@ def tickets(queue):
         yield TICKET.unpack(ticket)[0]
 
 
+def run_classes(every, result):
+    """Runs the classes of tests one after another; returns how many seconds each took."""
+    seconds = {}
+    for name, tests in every:
+        begin = time.monotonic()
+        unittest.TestSuite(tests).run(result)
+        seconds[name] = time.monotonic() - begin
+    return seconds
+
+
 def take_part(number, queue, report, every):
-    """A lane: runs the classes whose tickets it gets, and writes its counts to `report`."""
+    """A lane: runs the classes whose tickets it gets, and writes its counts and their seconds to `report`."""
     testbed.number_from(number * 100_000 + 1)
     result = Result()
-    for ticket in tickets(queue):
-        unittest.TestSuite(every[ticket][1]).run(result)
-    pathlib.Path(report).write_text(json.dumps(finish(result)), encoding='utf-8')
+    seconds = run_classes((every[ticket] for ticket in tickets(queue)), result)
+    pathlib.Path(report).write_text(json.dumps([*finish(result), seconds]), encoding='utf-8')
 
 
 def finish(result):
@@ -124,13 +136,12 @@ def finish(result):
 
 
 def run_lanes(count, every, arguments):
-    """Shares the classes that need not run alone among `count` processes; returns passed and failed."""
+    """Shares classes among `count` processes; returns passed and failed, and how many seconds each class took."""
     testbed.executor()  # once, not in each lane
-    together = [number for number, (_, tests) in enumerate(every) if not is_alone(tests)]
     reading, writing = os.pipe()
-    os.write(writing, b''.join(map(TICKET.pack, together)))
+    os.write(writing, b''.join(map(TICKET.pack, range(len(every)))))
     os.close(writing)
-    sums = [0, 0]
+    passed, failed, seconds = 0, 0, {}
     with tempfile.TemporaryDirectory(prefix='autopack-lanes-') as folder:
         reports = [pathlib.Path(folder) / str(number) for number in range(1, count + 1)]
         lanes = [subprocess.Popen([sys.executable, __file__, *arguments, '--lane', str(number), str(reading), str(report)],
@@ -141,34 +152,41 @@ def run_lanes(count, every, arguments):
             lane.wait()
             if not report.exists():
                 print(f'FAILED lane {number} ended with {lane.returncode}')
-            counted = json.loads(report.read_text(encoding='utf-8')) if report.exists() else (0, 1)
-            sums = [before + more for before, more in zip(sums, counted, strict=True)]
-    return sums
+            good, bad, took = json.loads(report.read_text(encoding='utf-8')) if report.exists() else (0, 1, {})
+            passed, failed = passed + good, failed + bad
+            seconds |= took
+    return passed, failed, seconds
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--binary', required=True)
     parser.add_argument('--lanes', type=int, default=1)
+    parser.add_argument('--part', choices=['alone', 'shared'])
+    parser.add_argument('--record', type=pathlib.Path, metavar='FILE')
     parser.add_argument('--lane', nargs=3, help=argparse.SUPPRESS)
     parser.add_argument('patterns', nargs='*')
     given = parser.parse_args()
     testbed.set_binary(given.binary)
     testbed.verbosity = 'debug'
     every = classes(given.patterns)
+    shared = [item for item in every if not is_alone(item[1])]
     if given.lane:
         number, queue, report = given.lane
-        take_part(int(number), int(queue), report, every)
+        take_part(int(number), int(queue), report, shared)
         return
-    passed = failed = 0
-    if given.lanes > 1:
-        passed, failed = run_lanes(given.lanes, every, ['--binary', given.binary, *given.patterns])
-        every = [(name, tests) for name, tests in every if is_alone(tests)]
+    here = [item for item in every if is_alone(item[1])] if given.part != 'shared' else []
+    if given.lanes == 1 and given.part != 'alone':
+        here += shared
     result = Result()
-    for _, tests in every:
-        unittest.TestSuite(tests).run(result)
-    own_passed, own_failed = finish(result)
-    passed, failed = passed + own_passed, failed + own_failed
+    seconds = run_classes(here, result)
+    passed, failed = finish(result)
+    if given.lanes > 1 and given.part != 'alone':
+        good, bad, took = run_lanes(given.lanes, shared, ['--binary', given.binary, *given.patterns])
+        passed, failed, seconds = passed + good, failed + bad, seconds | took
+    if given.record:
+        rounded = {name: round(took, 1) for name, took in sorted(seconds.items())}
+        given.record.write_text(json.dumps(rounded, indent=1) + '\n', encoding='utf-8')
     print(f'{passed} passed, {failed} failed')
     sys.exit(1 if failed or not passed else 0)
 
