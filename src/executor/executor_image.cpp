@@ -6,7 +6,7 @@
 #include "executor/probe.hpp"
 #include "executor/programs.hpp"
 #include "executor/python_facts.hpp"
-#include "executor/told_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "image/file_image.hpp"
 #include "services/registry_image.hpp"
 #include "services/repositories.hpp"
@@ -33,8 +33,8 @@ std::optional<image::BaseFacts> known_facts(const Services& services, Find find)
   if (auto facts = find(services.base_cache)) {
     return facts;
   }
-  const auto told = told_bases(services);
-  return told ? find(*told) : std::nullopt;
+  const auto remembered = remembered_bases(services);
+  return remembered ? find(*remembered) : std::nullopt;
 }
 
 std::optional<image::BaseFacts> cached(const Services& services,
@@ -68,12 +68,13 @@ std::optional<image::BaseFacts> known_as(Services& services,
     return known;
   }
   reference.digest = digest;
-  auto told = told_base(services, reference, platform);
-  return told ? std::optional{under_name(std::move(*told), reference.text)} : std::nullopt;
+  auto remembered = remembered_base(services, reference, platform);
+  return remembered ? std::optional{under_name(std::move(*remembered), reference.text)}
+                    : std::nullopt;
 }
 
 /// Reports why the engine's own image is used, if that may be wrong.
-void tell_doubt(Services& services, const image::Reference& reference, const Error& doubt) {
+void report_doubt(Services& services, const image::Reference& reference, const Error& doubt) {
   const auto message = fmt::format(
       "`{}` is the image that the engine has: no registry could say whether there is a "
       "newer one",
@@ -96,7 +97,7 @@ image::BaseFacts probe_now(Services& services,
                            const std::string& platform) {
   auto facts = probe_image(services.docker(), reference, now.digest, platform);
   if (now.doubt) {
-    tell_doubt(services, reference, *now.doubt);
+    report_doubt(services, reference, *now.doubt);
   }
   if (!now.doubt || !engine::is_unreachable(join(now.doubt->causes(), ": "))) {
     services.base_cache.store(facts);
@@ -138,7 +139,7 @@ image::BaseFacts look_into(Services& services,
   const auto tree = read_layers(services, source);
   auto facts = facts_of(source, tree);
   services.base_cache.store(facts);
-  remember_python(services, facts, tree, source.manifest.layers.size());
+  cache_python(services, facts, tree, source.manifest.layers.size());
   return facts;
 }
 

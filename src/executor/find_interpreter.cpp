@@ -138,9 +138,9 @@ private:
     if (!version) {
       version = version_in(versions_of_shared_library());
     }
-    const auto told = variable(environment_, "PYTHON_VERSION");
-    if (!version && told) {
-      version = version_in({*told});
+    const auto announced = variable(environment_, "PYTHON_VERSION");
+    if (!version && announced) {
+      version = version_in({*announced});
     }
     if (!version) {
       return fail(fmt::format("`{}` does not say which {} it is", printable(program_.file),

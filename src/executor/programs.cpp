@@ -167,8 +167,8 @@ std::optional<std::string> version_of(const Look& look,
   if (!version) {
     version = version_beside(look, interpreter);
   }
-  const auto told = variable(environment, "PYTHON_VERSION");
-  return told && version && told->starts_with(*version + ".") ? told : version;
+  const auto announced = variable(environment, "PYTHON_VERSION");
+  return announced && version && announced->starts_with(*version + ".") ? announced : version;
 }
 
 /// The interpreter and apt-get, as found on PATH.

@@ -5,7 +5,7 @@
 #include "executor/probe.hpp"
 #include "executor/python_cache.hpp"
 #include "executor/python_survey.hpp"
-#include "executor/told_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "image/file_image.hpp"
 #include "image/file_reference.hpp"
 #include "services/registry_image.hpp"
@@ -81,8 +81,8 @@ PythonFacts python_facts(Services& services, const image::BaseFacts& base, Image
   if (auto known = PythonCache::of(services).load_facts(base)) {
     return std::move(*known);
   }
-  if (auto told = told_python(services, base)) {
-    return std::move(*told);
+  if (auto remembered = remembered_python(services, base)) {
+    return std::move(*remembered);
   }
   return survey(services, base, places).facts;
 }
@@ -95,18 +95,18 @@ InstalledFiles installed_files(Services& services,
                                const image::BaseFacts& base,
                                ImagePlaces places) {
   auto known = PythonCache::of(services).load(base);
-  if (const auto told = known ? std::nullopt : told_python(services, base)) {
-    if (auto files = told_files(services, base, *told)) {
+  if (const auto remembered = known ? std::nullopt : remembered_python(services, base)) {
+    if (auto files = remembered_files(services, base, *remembered)) {
       return std::move(*files);
     }
   }
   return known ? std::move(known->files) : survey(services, base, places).files;
 }
 
-void remember_python(Services& services,
-                     const image::BaseFacts& base,
-                     const image::LayerTree& tree,
-                     std::size_t layers) {
+void cache_python(Services& services,
+                  const image::BaseFacts& base,
+                  const image::LayerTree& tree,
+                  std::size_t layers) {
   PythonCache::of(services).store(base, survey_python(*view_of(tree), base, layers));
 }
 

@@ -87,9 +87,9 @@ InstalledFiles installed_files(Services& services,
 
 /// Caches the facts of the Python of `base` in `tree`, which was read with note_for_python, so that
 /// python_facts need not read the layers again.
-void remember_python(Services& services,
-                     const image::BaseFacts& base,
-                     const image::LayerTree& tree,
-                     std::size_t layers);
+void cache_python(Services& services,
+                  const image::BaseFacts& base,
+                  const image::LayerTree& tree,
+                  std::size_t layers);
 
 }  // namespace autopack::executor

@@ -6,7 +6,7 @@
 #include "build/direct/installation.hpp"
 #include "build/wheels/wheel_image.hpp"
 #include "image/manifest.hpp"
-#include "pipeline/choose_workers.hpp"
+#include "pipeline/choose_builder.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "executor/executor_image.hpp"
 #include "image/file_output.hpp"
 #include "image/manifest.hpp"
-#include "pipeline/choose_workers.hpp"
+#include "pipeline/choose_builder.hpp"
 #include "pipeline/planning.hpp"
 #include "services/repositories.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "build/direct/direct_builder.hpp"
 #include "pipeline/advice.hpp"
-#include "pipeline/choose_workers.hpp"
+#include "pipeline/choose_builder.hpp"
 #include "pipeline/secrets.hpp"
 
 namespace autopack::pipeline {

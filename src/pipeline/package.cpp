@@ -1,7 +1,7 @@
 #include "pipeline/package.hpp"
 
 #include "pipeline/advice.hpp"
-#include "pipeline/choose_workers.hpp"
+#include "pipeline/choose_builder.hpp"
 #include "pipeline/secrets.hpp"
 #include "plan/gpu_use.hpp"
 #include "services/repositories.hpp"
@@ -29,9 +29,9 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   Adviser adviser{services, work, ahead.secrets()};
   adviser.tell_before_making();
   tell_scanned(*services.reporter, work);
-  Workers workers = choose_workers(services, work, ahead);
-  packaging::MadeImage made = workers.builder->make(work);
-  for (const auto& publisher : workers.publishers) {
+  const auto [builder, publishers] = choose_builder(services, work, ahead);
+  packaging::MadeImage made = builder->make(work);
+  for (const auto& publisher : publishers) {
     publisher->publish(work, made);
   }
   adviser.tell_after_making();

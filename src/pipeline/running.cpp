@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "pipeline/choose_workers.hpp"
+#include "pipeline/choose_builder.hpp"
 #include "pipeline/package.hpp"
 
 namespace autopack::pipeline {

@@ -3,7 +3,7 @@
 #include "executor/program_text.hpp"
 #include "executor/python_notes.hpp"
 #include "executor/python_survey.hpp"
-#include "executor/told_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
 #include "scratch.hpp"
@@ -110,7 +110,7 @@ void notes(std::string_view bytes) {
   if (!read) {
     return;
   }
-  executor::read_told(read->about.value_or(""));
+  executor::remembered_facts_from_json(read->about.value_or(""));
   const auto text = notes_json(*read, executor, "linux/amd64");
   const auto again = read_notes(manifest, text, executor, "linux/amd64");
   if (!again || notes_json(*again, executor, "linux/amd64") != text) {

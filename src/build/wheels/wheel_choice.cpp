@@ -11,8 +11,8 @@
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/local_files.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/sources_of_set.hpp"
-#include "build/wheels/told_wheels.hpp"
 #include "build/wheels/wheel_source.hpp"
 #include "image/tar.hpp"
 #include "index/wheel_cache.hpp"
@@ -65,36 +65,36 @@ public:
   Needs(Services& services,
         PackageIndex& index,
         const std::map<std::size_t, index::Candidate>& offered,
-        ToldWheels told)
-      : services_{services}, index_{index}, offered_{offered}, told_{std::move(told)} {}
+        RememberedWheels remembered)
+      : services_{services}, index_{index}, offered_{offered}, remembered_{std::move(remembered)} {}
 
   /// Returns those of `file` at `place`; nothing if it is not cached and `may_be_unknown`.
   std::optional<std::vector<std::string>> of(std::size_t place,
                                              const ChosenFile& file,
                                              bool may_be_unknown) const {
-    if (auto known = remembered_needs(services_, file.digest)) {
+    if (auto known = cached_needs(services_, file.digest)) {
       return known;
     }
     auto wheel = index_.wheels().find(file.digest.hex());
     if (!wheel && may_be_unknown) {
       return std::nullopt;
     }
-    if (const auto noted = told_.find(file.digest);
-        !wheel && noted != told_.end() && noted->second.needs) {
+    if (const auto noted = remembered_.find(file.digest);
+        !wheel && noted != remembered_.end() && noted->second.needs) {
       return noted->second.needs;
     }
-    const auto told = wheel ? std::nullopt : told_metadata(place);
-    if (!wheel && !told) {
+    const auto metadata = wheel ? std::nullopt : published_metadata(place);
+    if (!wheel && !metadata) {
       wheel = index_.wheels().get(file.download());
     }
-    auto lines = told ? wheel::read_metadata(*told).requires_dist
-                      : wheel::Wheel::open(wheel->path, file.name).metadata().requires_dist;
-    remember_needs(services_, file.digest, lines);
+    auto lines = metadata ? wheel::read_metadata(*metadata).requires_dist
+                          : wheel::Wheel::open(wheel->path, file.name).metadata().requires_dist;
+    cache_needs(services_, file.digest, lines);
     return lines;
   }
 
 private:
-  std::optional<std::string> told_metadata(std::size_t place) const {
+  std::optional<std::string> published_metadata(std::size_t place) const {
     const auto found = offered_.find(place);
     return found != offered_.end() ? index_.client().metadata(found->second) : std::nullopt;
   }
@@ -102,7 +102,7 @@ private:
   Services& services_;
   PackageIndex& index_;
   const std::map<std::size_t, index::Candidate>& offered_;
-  ToldWheels told_;
+  RememberedWheels remembered_;
 };
 
 /// Returns the dependencies that a set lacks according to the metadata of its wheels, in words;
@@ -127,7 +127,7 @@ std::optional<std::string> missing_from(Services& services,
   std::map<std::string, lock::Needs> needs;
   bool all_seen = true;
   const Needs asked{services, index, chosen.offered,
-                    set.is_complete ? ToldWheels{} : told_wheels(services)};
+                    set.is_complete ? RememberedWheels{} : remembered_wheels(services)};
   std::vector<std::optional<std::vector<std::string>>> found(files.size());
   in_parallel(found.size(), connections,
               [&](std::size_t i) { found[i] = asked.of(i, files[i], set.is_complete); });
@@ -477,12 +477,12 @@ private:
     if (!may_tell || !obstacles_.empty()) {
       return;
     }
-    const auto told = told_wheels(services_);
+    const auto remembered = remembered_wheels(services_);
     std::erase_if(unknown_, [&](const auto& one) {
       auto file = one.second;
       const auto digest = only_digest(file.hashes);
-      const auto noted = digest ? told.find(*digest) : told.end();
-      if (noted == told.end() || index_->wheels().has(digest->hex())) {
+      const auto noted = digest ? remembered.find(*digest) : remembered.end();
+      if (noted == remembered.end() || index_->wheels().has(digest->hex())) {
         return false;
       }
       file.size = noted->second.size;

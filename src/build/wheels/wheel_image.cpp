@@ -9,13 +9,13 @@
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/sources_of_set.hpp"
-#include "build/wheels/told_wheels.hpp"
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_lists.hpp"
 #include "executor/python_facts.hpp"
-#include "executor/told_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "http/client.hpp"
 #include "image/tar.hpp"
 #include "index/wheel_cache.hpp"
@@ -113,7 +113,7 @@ RepositoryNotes::FindNews WheelSet::news(const Services& services,
         news.lists.emplace(key, std::move(*text));
       }
     }
-    news.texts[told_wheels_key] = to_json(known_wheels(services, *wheels));
+    news.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
     return news;
   };
 }

@@ -1,4 +1,4 @@
-#include "pipeline/choose_workers.hpp"
+#include "pipeline/choose_builder.hpp"
 
 #include "base/text.hpp"
 #include "build/direct/direct_builder.hpp"
@@ -108,7 +108,7 @@ void keep_notes(Services& services,
 }
 
 /// Reports which layers were not compared with their wheels.
-void tell_noted(Services& services, const Packaging& work, const build::WheelSet& wheels) {
+void report_noted(Services& services, const Packaging& work, const build::WheelSet& wheels) {
   if (const auto noted = wheels.noted(); noted > 0) {
     services.reporter->done(
         "Trusted",
@@ -136,7 +136,7 @@ build::MakeDependencies make_dependencies_by(Services& services,
       services.reporter->done("Installed", moved.wheels == 0 && work.plan().dependencies.install
                                                ? "the project's own package from its files"
                                                : packaging::to_text(moved));
-      tell_noted(services, work, wheels.made.wheels);
+      report_noted(services, work, wheels.made.wheels);
       return {digest, made.image.bytes_uploaded, moved};
     }
     if (work.request().engine == Engine::direct) {
@@ -249,9 +249,9 @@ std::optional<std::string> obstacle_to_direct(const Packaging& work) {
   return obstacle_to_assembly(work, stays_in_engine(wanted));
 }
 
-Workers choose_workers(Services& services, const Packaging& work, LookAhead& ahead) {
+BuilderAndPublishers choose_builder(Services& services, const Packaging& work, LookAhead& ahead) {
   const auto& wanted = work.wanted();
-  Workers chosen;
+  BuilderAndPublishers chosen;
   if (wanted.is_pushed() && !obstacle_to_direct(work)) {
     const auto target = ahead.target(work);
     chosen.builder = build::make_direct_builder(services, target, ahead.layers(work),

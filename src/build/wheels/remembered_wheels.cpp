@@ -1,4 +1,4 @@
-#include "build/wheels/told_wheels.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 
 #include "base/json.hpp"
 
@@ -24,7 +24,7 @@ std::optional<std::vector<std::string>> lines_of(const json& lines) {
 
 }  // namespace
 
-std::string to_json(const ToldWheels& wheels) {
+std::string to_json(const RememberedWheels& wheels) {
   json all = json::object();
   for (const auto& [digest, wheel] : wheels) {
     json one{{"size", wheel.size}};
@@ -36,8 +36,8 @@ std::string to_json(const ToldWheels& wheels) {
   return print_json(all);
 }
 
-ToldWheels told_wheels_from_json(std::string_view text) {
-  ToldWheels wheels;
+RememberedWheels remembered_wheels_from_json(std::string_view text) {
+  RememberedWheels wheels;
   const json read = parse_json(text);
   if (!read.is_object()) {
     return wheels;
@@ -52,31 +52,32 @@ ToldWheels told_wheels_from_json(std::string_view text) {
   return wheels;
 }
 
-ToldWheels told_wheels(Services& services) {
+RememberedWheels remembered_wheels(Services& services) {
   if (!services.notes) {
     return {};
   }
-  const auto texts = services.notes->texts({told_wheels_key});
-  return texts.empty() ? ToldWheels{} : told_wheels_from_json(texts.begin()->second);
+  const auto texts = services.notes->texts({remembered_wheels_key});
+  return texts.empty() ? RememberedWheels{} : remembered_wheels_from_json(texts.begin()->second);
 }
 
-ToldWheels known_wheels(const Services& services, const std::vector<wheel::ChosenWheel>& wheels) {
-  ToldWheels known;
+RememberedWheels known_wheels(const Services& services,
+                              const std::vector<wheel::ChosenWheel>& wheels) {
+  RememberedWheels known;
   for (const auto& wheel : wheels) {
-    known[wheel.digest] = {.size = wheel.size, .needs = remembered_needs(services, wheel.digest)};
+    known[wheel.digest] = {.size = wheel.size, .needs = cached_needs(services, wheel.digest)};
   }
   return known;
 }
 
-std::optional<std::vector<std::string>> remembered_needs(const Services& services,
-                                                         const Digest& digest) {
+std::optional<std::vector<std::string>> cached_needs(const Services& services,
+                                                     const Digest& digest) {
   const auto text = services.wheel_records.get(record_of(digest));
   return text ? lines_of(parse_json(*text)) : std::nullopt;
 }
 
-void remember_needs(const Services& services,
-                    const Digest& digest,
-                    const std::vector<std::string>& needs) {
+void cache_needs(const Services& services,
+                 const Digest& digest,
+                 const std::vector<std::string>& needs) {
   services.wheel_records.put(record_of(digest), write_json(json(needs)));
 }
 

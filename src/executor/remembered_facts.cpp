@@ -1,4 +1,4 @@
-#include "executor/told_facts.hpp"
+#include "executor/remembered_facts.hpp"
 
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -23,20 +23,20 @@ using nlohmann::json;
 
 constexpr auto* files_key = "files of distributions";
 
-PythonCache told_pythons(const Services& services) {
+PythonCache remembered_pythons(const Services& services) {
   return PythonCache{services.notes->directory() / "python"};
 }
 
 /// Returns the current notes.
-std::optional<Told> told_now(Services& services,
-                             const Digest& digest,
-                             const std::string& platform) {
+std::optional<RememberedFacts> read_remembered(Services& services,
+                                               const Digest& digest,
+                                               const std::string& platform) {
   services.notes->read(digest, platform);
   const auto& about = services.notes->about();
-  return about ? read_told(*about) : std::nullopt;
+  return about ? remembered_facts_from_json(*about) : std::nullopt;
 }
 
-/// Combines the facts in the configuration of `source` with those of `told`.
+/// Combines the facts in the configuration of `source` with those of `remembered`.
 image::BaseFacts facts_by(const image::Source& source, const image::BaseFacts& programs) {
   auto facts = configured_facts(source);
   facts.python = programs.python;
@@ -53,7 +53,8 @@ bool has_login(const std::string& address) {
 
 }  // namespace
 
-std::optional<std::string> told_text(const image::BaseFacts& base, const PythonFacts& python) {
+std::optional<std::string> remembered_text(const image::BaseFacts& base,
+                                           const PythonFacts& python) {
   if (!python.pip_files.empty() || (python.default_index && has_login(*python.default_index))) {
     return std::nullopt;
   }
@@ -64,7 +65,7 @@ std::optional<std::string> told_text(const image::BaseFacts& base, const PythonF
                          {"facts", to_json_line(python)}});
 }
 
-std::optional<Told> read_told(std::string_view text) {
+std::optional<RememberedFacts> remembered_facts_from_json(std::string_view text) {
   const json read = parse_json(text);
   if (!read.is_object()) {
     return std::nullopt;
@@ -74,7 +75,7 @@ std::optional<Told> read_told(std::string_view text) {
     if (!python) {
       return std::nullopt;
     }
-    return Told{
+    return RememberedFacts{
         .programs = {.python = non_empty(read.at("python").get<std::string>()),
                      .python_version = non_empty(read.at("python_version").get<std::string>()),
                      .pip = read.at("pip").get<bool>(),
@@ -85,28 +86,28 @@ std::optional<Told> read_told(std::string_view text) {
   }
 }
 
-std::optional<image::BaseFacts> told_base(Services& services,
-                                          const image::Reference& reference,
-                                          const std::string& platform) {
+std::optional<image::BaseFacts> remembered_base(Services& services,
+                                                const image::Reference& reference,
+                                                const std::string& platform) {
   if (!services.notes) {
     return std::nullopt;
   }
-  const auto told = told_now(services, reference.digest.value(), platform);
-  if (!told) {
+  const auto remembered = read_remembered(services, reference.digest.value(), platform);
+  if (!remembered) {
     return std::nullopt;
   }
   try {
     const auto source = registry_image(services, reference, platform);
-    auto facts = facts_by(source, told->programs);
-    if (told->python.layers != source.manifest.layers.size() ||
+    auto facts = facts_by(source, remembered->programs);
+    if (remembered->python.layers != source.manifest.layers.size() ||
         !platform_fits(facts.platform, platform)) {
       return std::nullopt;
     }
     services.reporter->detail(
         fmt::format("`{}` is {}, noted in the repository that the image goes to", reference.text,
                     reference.digest->str()));
-    told_bases(services)->store(facts);
-    told_pythons(services).store(facts, {.facts = told->python});
+    remembered_bases(services)->store(facts);
+    remembered_pythons(services).store(facts, {.facts = remembered->python});
     return facts;
   } catch (const Error& error) {
     services.reporter->detail(error.what());
@@ -114,25 +115,25 @@ std::optional<image::BaseFacts> told_base(Services& services,
   }
 }
 
-std::optional<state::BaseCache> told_bases(const Services& services) {
+std::optional<state::BaseCache> remembered_bases(const Services& services) {
   return services.notes ? std::optional{state::BaseCache{services.notes->directory()}}
                         : std::nullopt;
 }
 
-std::optional<PythonFacts> told_python(Services& services, const image::BaseFacts& base) {
+std::optional<PythonFacts> remembered_python(Services& services, const image::BaseFacts& base) {
   if (!services.notes || !base.digest) {
     return std::nullopt;
   }
-  if (auto known = told_pythons(services).load_facts(base)) {
+  if (auto known = remembered_pythons(services).load_facts(base)) {
     return known;
   }
-  auto told = told_now(services, *base.digest, base.platform);
-  return told ? std::optional{std::move(told->python)} : std::nullopt;
+  auto remembered = read_remembered(services, *base.digest, base.platform);
+  return remembered ? std::optional{std::move(remembered->python)} : std::nullopt;
 }
 
-std::optional<InstalledFiles> told_files(Services& services,
-                                         const image::BaseFacts& base,
-                                         const PythonFacts& facts) {
+std::optional<InstalledFiles> remembered_files(Services& services,
+                                               const image::BaseFacts& base,
+                                               const PythonFacts& facts) {
   if (!services.notes || !base.digest) {
     return std::nullopt;
   }
@@ -145,7 +146,7 @@ std::optional<InstalledFiles> told_files(Services& services,
 News news_of(const Services& services, const image::BaseFacts& base, const Notes& noted) {
   const auto cache = PythonCache::of(services);
   const auto own = cache.load_facts(base);
-  const auto about = own ? told_text(base, *own) : std::nullopt;
+  const auto about = own ? remembered_text(base, *own) : std::nullopt;
   if (!about || about == noted.about) {
     return {};
   }

@@ -14,14 +14,16 @@ namespace autopack::pipeline {
 class LookAhead;
 
 /// The builder and publishers of an image.
-struct Workers {
+struct BuilderAndPublishers {
   std::unique_ptr<packaging::Builder> builder{};
   std::vector<std::unique_ptr<packaging::Publisher>> publishers{};
 };
 
 /// Returns the fastest builder that can make the image, and its publishers in order. Throws
 /// Error(usage) with the obstacle if the user requires the direct engine and it cannot.
-Workers choose_workers(Services& services, const packaging::Packaging& work, LookAhead& ahead);
+BuilderAndPublishers choose_builder(Services& services,
+                                    const packaging::Packaging& work,
+                                    LookAhead& ahead);
 
 /// Returns why the direct engine does not make the image of `work`, or nothing if it does.
 std::optional<std::string> obstacle_to_direct(const packaging::Packaging& work);

@@ -15,34 +15,35 @@ namespace autopack::build {
 
 /// Facts in a repository's notes about a wheel that the index does not provide; without them it
 /// must be fetched.
-struct ToldWheel {
+struct RememberedWheel {
   std::uint64_t size{0};                            ///< in bytes
   std::optional<std::vector<std::string>> needs{};  ///< requirements, as written
 
-  bool operator==(const ToldWheel&) const = default;
+  bool operator==(const RememberedWheel&) const = default;
 };
 
-using ToldWheels = std::map<Digest, ToldWheel>;
+using RememberedWheels = std::map<Digest, RememberedWheel>;
 
 /// The key of their text among the notes.
-inline constexpr auto* told_wheels_key = "wheels";
+inline constexpr auto* remembered_wheels_key = "wheels";
 
-std::string to_json(const ToldWheels& wheels);
+std::string to_json(const RememberedWheels& wheels);
 /// Skips damaged entries.
-ToldWheels told_wheels_from_json(std::string_view text);
+RememberedWheels remembered_wheels_from_json(std::string_view text);
 
 /// Returns the facts about wheels in the notes of the target repository; empty if there are none.
-ToldWheels told_wheels(Services& services);
+RememberedWheels remembered_wheels(Services& services);
 
 /// Returns what this machine knows about `wheels`, for the notes.
-ToldWheels known_wheels(const Services& services, const std::vector<wheel::ChosenWheel>& wheels);
+RememberedWheels known_wheels(const Services& services,
+                              const std::vector<wheel::ChosenWheel>& wheels);
 
 /// Returns the requirements of the wheel `digest`, as cached on this machine; nothing if they are
 /// not.
-std::optional<std::vector<std::string>> remembered_needs(const Services& services,
-                                                         const Digest& digest);
-void remember_needs(const Services& services,
-                    const Digest& digest,
-                    const std::vector<std::string>& needs);
+std::optional<std::vector<std::string>> cached_needs(const Services& services,
+                                                     const Digest& digest);
+void cache_needs(const Services& services,
+                 const Digest& digest,
+                 const std::vector<std::string>& needs);
 
 }  // namespace autopack::build
