@@ -36,9 +36,9 @@ class CleanCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
     flags.section("What goes");
-    flags.toggle("--all", all_, "what is left of every project, and all caches");
+    flags.toggle("--all", all_, "the images of every project, and all caches");
     flags.toggle("--old", old_, "only images that the files as they are do not give");
-    flags.toggle("--dry-run", dry_run_, "tell what would go, and leave it");
+    flags.toggle("--dry-run", dry_run_, "print what would be removed, and remove nothing");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
   }
@@ -93,7 +93,7 @@ private:
     if (old_ && !project.image_key) {
       throw Error(ErrorKind::project,
                   "`--old` cannot tell which image is current: the project cannot be packaged")
-          .hint("`autopack explain` tells why");
+          .hint("`autopack explain` says why");
     }
     if (old_) {
       scope.kept_keys = {*project.image_key, project.dependency_key.value_or("")};

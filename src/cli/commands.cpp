@@ -18,8 +18,8 @@ const auto table = std::to_array<CommandEntry>({
          "  autopack submit --machine-type=n1-standard-8 --script=train.py -- --epochs=50\n"
          "  autopack submit --worker-pool-spec=machine-type=n1-standard-4,script=train.py\\\n"
          ",executor-image-uri=python:3.11,local-package-path=.\n\n"
-         "What no flag says is taken from the project and from gcloud, and told. A list is\n"
-         "split at `,` in a flag, and at `;` in a KEY.\n",
+         "What no flag sets comes from the project and from gcloud, and is printed. A list\n"
+         "is split at `,` in a flag, and at `;` in a KEY.\n",
      .make = make_submit_command,
      .takes_program_arguments = true,
      .asks_servers = true},
@@ -38,14 +38,14 @@ const auto table = std::to_array<CommandEntry>({
      .example =
          "  autopack run\n"
          "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n\n"
-         "The first takes the program and the image from what the project says, and tells\n"
+         "The first infers the program and the image from the project, and prints\n"
          "them.\n",
      .make = make_run_command,
      .takes_program_arguments = true,
      .asks_servers = true,
      .own_failure = 125},
     {.name = "init",
-     .summary = "write autopack.yaml and an ignore file from what the project says",
+     .summary = "write autopack.yaml and an ignore file that fit the project",
      .usage = "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS]",
      .example = "  autopack init\n"
                 "  autopack init --script=train.py --region=us-central1\n\n"
@@ -65,7 +65,7 @@ const auto table = std::to_array<CommandEntry>({
                 "    -o Dockerfile\n",
      .make = make_dockerfile_command},
     {.name = "explain",
-     .summary = "tell what goes into the image, what is left out, and why",
+     .summary = "print what goes into the image, what stays out, and why",
      .usage =
          "[--executor-image-uri=IMAGE] [--script=FILE | --python-module=MODULE] [FLAGS] [-- ARGS]",
      .example = "  autopack explain --executor-image-uri=python:3.11 --script=train.py\n",
@@ -76,11 +76,11 @@ const auto table = std::to_array<CommandEntry>({
      .usage = "[FLAGS OF build]",
      .example = "  autopack images\n"
                 "  autopack images --format=json\n\n"
-                "The one marked `current` is what the files as they are would give.\n",
+                "The one marked `current` is the image of the files as they are.\n",
      .make = make_images_command,
      .asks_servers = true},
     {.name = "diff",
-     .summary = "tell how two images, commits or the files as they are differ",
+     .summary = "print how two images, commits or the files as they are differ",
      .usage = "BEFORE [AFTER] [FLAGS OF build]",
      .example = "  autopack diff HEAD\n"
                 "  autopack diff HEAD~3 HEAD\n"
@@ -98,7 +98,7 @@ const auto table = std::to_array<CommandEntry>({
      .make = make_clean_command,
      .asks_servers = true},
     {.name = "doctor",
-     .summary = "tell what would fail, and the command that mends it",
+     .summary = "print what would fail, and the command that fixes it",
      .usage = "[FLAGS OF submit]",
      .example = "  autopack doctor --region=us-central1\n"
                 "  autopack doctor --config=job.yaml --format=json\n\n"
@@ -121,12 +121,12 @@ const auto table = std::to_array<CommandEntry>({
      .most_arguments = 2,
      .first_argument = "list|describe|cancel|logs|stream-logs|open"},
     {.name = "trust",
-     .summary = "allow what the settings of this project ask of this machine",
+     .summary = "allow the settings of this project to use this machine",
      .usage = "[--list | --remove]",
      .example = "  autopack trust\n"
                 "  autopack trust --list\n\n"
                 "A project's own settings may not read or mount anything outside the project, or\n"
-                "choose where its program runs. This command allows what they say now in this\n"
+                "choose where its program runs. This command allows their present values in this\n"
                 "directory; another value must be allowed anew.\n",
      .make = make_trust_command},
     {.name = "completion",

@@ -43,7 +43,7 @@ void read_env_file(const std::string& path,
     const auto mark = line.find('=');
     const auto name = line.substr(0, mark);
     if (name.empty() || name.find_first_of(" \t") != std::string::npos) {
-      problems.push_back({.message = "this line is no `NAME=VALUE`",
+      problems.push_back({.message = "this line is not `NAME=VALUE`",
                           .origin = fmt::format("{}:{}", printable(path), number)});
     } else if (mark != std::string::npos) {
       container.environment[name] = line.substr(mark + 1);
@@ -61,7 +61,7 @@ std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
   const auto parts = split(text, ':');
   const bool has_mode = parts.size() == 3;
   if (parts.size() < 2 || parts.size() > 3 || (has_mode && parts[2] != "ro" && parts[2] != "rw")) {
-    problems.push_back(value_problem("--volume", text, "is no `HOST:CONTAINER[:ro]`", hint));
+    problems.push_back(value_problem("--volume", text, "is not `HOST:CONTAINER[:ro]`", hint));
     return std::nullopt;
   }
   if (!parts[1].starts_with('/')) {
@@ -108,7 +108,7 @@ void read_port(const std::string& text, ContainerSpec& container, Problems& prob
     container.ports.push_back(std::move(port));
   } else {
     problems.push_back(
-        value_problem("--publish", text, "is no `HOST:CONTAINER` of port numbers",
+        value_problem("--publish", text, "is not `HOST:CONTAINER` of port numbers",
                       "`--publish 6006:6006` shows a port of the program on this machine"));
   }
 }

@@ -149,8 +149,7 @@ Error as_error(const std::exception& error) {
         .cause(file->code().message());
   }
   if (const auto* refusal = dynamic_cast<const std::system_error*>(&error)) {
-    return Error(ErrorKind::environment, "the system refused what is needed")
-        .cause(refusal->code().message());
+    return Error(ErrorKind::environment, "the system refused it").cause(refusal->code().message());
   }
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     return {ErrorKind::environment, "no memory is left"};

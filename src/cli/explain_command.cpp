@@ -20,8 +20,8 @@ namespace {
 class ExplainCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
-    flags.section("What to tell");
-    flags.toggle("--check", check_, "only what is wrong, without an engine");
+    flags.section("What to print");
+    flags.toggle("--check", check_, "only the problems, without an engine");
     flags.text("--html", "FILE", page_, "also write a page that shows it as a picture to FILE");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);

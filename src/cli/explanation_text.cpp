@@ -162,7 +162,7 @@ std::string left_out_text(const std::vector<LeftOut>& all, Detail detail) {
     }
   }
   if (shown < all.size()) {
-    text += fmt::format("           and more by {} further rules, which `-v` tells\n",
+    text += fmt::format("           and more by {} further rules, which `-v` prints\n",
                         all.size() - shown);
   }
   return text;
@@ -176,7 +176,7 @@ std::string kept_text(const std::vector<Kept>& kept, Detail detail) {
     text += fmt::format("  {:<30} {}\n", printable(kept[i].path), printable(kept[i].why));
   }
   if (shown < kept.size()) {
-    text += fmt::format("  and {} more, which `-v` tells\n", kept.size() - shown);
+    text += fmt::format("  and {} more, which `-v` prints\n", kept.size() - shown);
   }
   return text.empty() ? text : "\nGoes in although git ignores it\n" + text;
 }
@@ -208,7 +208,7 @@ std::string upload_text(const ExpectedUpload& upload) {
     return "nothing: the image stays in the daemon";
   }
   if (upload.unknown) {
-    return fmt::format("not known: {} does not tell: {}", *upload.destination, *upload.unknown);
+    return fmt::format("unknown: {} does not say: {}", *upload.destination, *upload.unknown);
   }
   if (upload.image_is_there) {
     return "nothing: the registry has the image";

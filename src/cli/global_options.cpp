@@ -54,7 +54,7 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
   flags.text("--verbosity", "debug|info|warning|error|critical|none", options.verbosity,
              "gcloud's levels");
   flags.text("--color", "auto|always|never", options.color, "colours in messages");
-  flags.text("--progress", "auto|tty|plain|none", options.progress, "how running steps are told");
+  flags.text("--progress", "auto|tty|plain|none", options.progress, "how running steps are shown");
   flags.toggle("-h,--help", options.help, "the flags that are used most");
   flags.toggle("--help-all", options.help_all, "every flag");
   flags.toggle("-V,--version", options.version, "the version");

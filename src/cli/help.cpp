@@ -48,9 +48,9 @@ std::string overview_text() {
   text +=
       "\nexample:\n"
       "  autopack run --executor-image-uri=python:3.11 --script=train.py -- --epochs=1\n\n"
-      "`autopack COMMAND --help` tells a command's flags. Every flag can also stand in\n"
-      "the environment (`AUTOPACK_REGION`) and in `autopack.yaml` or `pyproject.toml`\n"
-      "(`region: us-central1`). `man autopack` tells all.\n";
+      "`autopack COMMAND --help` prints a command's flags. Every flag can also be set\n"
+      "in the environment (`AUTOPACK_REGION`) and in `autopack.yaml` or\n"
+      "`pyproject.toml` (`region: us-central1`). `man autopack` has everything.\n";
   return text;
 }
 

@@ -182,15 +182,16 @@ FoundJob find_listed(const google::Jobs& jobs,
   const auto text = text_at(found.front(), "name");
   const auto name = JobName::parse(text);
   if (!name) {
-    throw Error(ErrorKind::remote,
-                fmt::format("the service named a job `{}`, which is no name", printable(text)));
+    throw Error(
+        ErrorKind::remote,
+        fmt::format("the service named a job `{}`, which is not a valid name", printable(text)));
   }
   return {.name = *name, .job = std::make_shared<const nlohmann::json>(found.front())};
 }
 
 void check_location_part(const char* what, const std::string& value) {
   if (!google::is_name_part(value)) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is no {}", printable(value), what));
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not a {}", printable(value), what));
   }
 }
 
@@ -231,7 +232,7 @@ FoundJob find_job(Session& session, const google::Jobs& jobs, const JobChoice& c
   }
   const auto& typed = choice.typed;
   if (typed && (typed->find('/') != std::string::npos || printable(*typed) != *typed)) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is no name of a job", printable(*typed)))
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a job", printable(*typed)))
         .hint(
             "a name is projects/PROJECT/locations/REGION/customJobs/ID, with customJobs, "
             "hyperparameterTuningJobs or trainingPipelines; the ID alone; or the display name");
@@ -413,7 +414,8 @@ private:
     if (state.empty() || contains(states, state)) {
       return;
     }
-    Error error(ErrorKind::usage, fmt::format("`{}` of `--state` is no state", printable(state_)));
+    Error error(ErrorKind::usage,
+                fmt::format("`{}` of `--state` is not a state", printable(state_)));
     if (const auto near = nearest(state, states)) {
       error.hint(fmt::format("did you mean `{}`?", *near));
     }

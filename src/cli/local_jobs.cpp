@@ -53,7 +53,7 @@ json job_of(const local::JobRecord& record) {
   auto job = record.job();
   if (!job.is_object()) {
     throw Error(ErrorKind::environment,
-                fmt::format("cannot read what is kept of `{}`", record.name()));
+                fmt::format("cannot read the record of `{}`", record.name()));
   }
   return job;
 }
@@ -61,7 +61,7 @@ json job_of(const local::JobRecord& record) {
 json study_of(const local::JobRecord& record) {
   auto job = job_of(record);
   if (!job.contains("trials")) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is no study that has begun", record.name()));
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not a study that has begun", record.name()));
   }
   if (!submit::state_of(job).ended) {
     throw Error(ErrorKind::usage, fmt::format("`{}` still runs", record.name()))

@@ -223,7 +223,7 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
              "network of build steps: host, none");
   flags.toggle("--no-infer", options.no_infer, "take nothing that the flags leave open by itself");
   flags.toggle("--strict", options.strict,
-               "refuse what is only warned of, and trust no notes on layers");
+               "turn warnings into errors, and trust no remembered facts about layers");
   flags.toggle("--no-cache", options.no_cache, "build every step anew");
   flags.toggle("--compile-bytecode", options.compile_bytecode,
                "packages bring their byte code: slower to make, quicker to start");
@@ -300,7 +300,7 @@ void check_build_options(const BuildOptions& options) {
         .hint("the values are `worktree`, `index`, and what names a commit to git");
   }
   if (options.max_dependency_age && !age_of(options)) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` of `--max-dependency-age` is no duration",
+    throw Error(ErrorKind::usage, fmt::format("`{}` of `--max-dependency-age` is not a duration",
                                               printable(*options.max_dependency_age)))
         .hint("`--max-dependency-age=1d` takes dependencies that are at most a day old");
   }

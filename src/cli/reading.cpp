@@ -74,7 +74,7 @@ const CommandEntry& find_command(const std::string& name) {
   }
   if (name.starts_with('-')) {
     throw Error(ErrorKind::usage,
-                fmt::format("`{}` is no flag that stands before a command", printable(name)))
+                fmt::format("`{}` is not a flag that may precede a command", printable(name)))
         .hint("`autopack COMMAND FLAGS...`; `autopack --help` lists the commands");
   }
   Error error{ErrorKind::usage, fmt::format("there is no command `{}`", printable(name))};
@@ -124,7 +124,7 @@ void check_positional(const Reading& reading,
       error.hint(fmt::format("`--script={}` names the program", printable(shell_quote(word))));
     }
     if (reading.entry->takes_program_arguments) {
-      error.hint("arguments of the program stand after `--`");
+      error.hint("arguments of the program follow `--`");
     }
     if (error.hints().empty()) {
       error.hint(fmt::format("`autopack {} --help` shows what it takes", reading.entry->name));
@@ -151,8 +151,8 @@ void enter(const std::string& directory) {
   std::error_code failure;
   std::filesystem::current_path(directory, failure);
   if (failure) {
-    throw Error(ErrorKind::usage, fmt::format("`-C` names `{}`, which is no directory to work in",
-                                              printable(directory)))
+    throw Error(ErrorKind::usage,
+                fmt::format("`-C` names `{}`, which is not a directory", printable(directory)))
         .cause(failure.message());
   }
 }

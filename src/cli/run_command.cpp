@@ -313,7 +313,7 @@ private:
       std::error_code failure;
       const std::filesystem::path key = expand_home(key_file_, environment);
       if (!std::filesystem::is_regular_file(key, failure)) {
-        throw Error(ErrorKind::usage, fmt::format("`--service-account-key-file` `{}` is no file",
+        throw Error(ErrorKind::usage, fmt::format("`--service-account-key-file` `{}` is not a file",
                                                   printable(key_file_)));
       }
       file = std::filesystem::canonical(key).string();

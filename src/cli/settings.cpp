@@ -204,7 +204,7 @@ std::vector<ToolSetting> settings_of_project(const std::optional<std::filesystem
       toml.text ? project::read_tool_settings(*toml.text, toml.name) : std::vector<ToolSetting>{};
   if (own.text && !of_toml.empty()) {
     throw Error(ErrorKind::usage,
-                fmt::format("settings stand in `{}` and in `{}` line {}", printable(own.name),
+                fmt::format("settings are in `{}` and in `{}` line {}", printable(own.name),
                             printable(toml.name), of_toml.front().line))
         .hint("keep one of the two");
   }

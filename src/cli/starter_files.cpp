@@ -21,7 +21,7 @@ constexpr auto* ignore_head =
     "# What stays out of the image; docker reads the same file. The last rule that\n"
     "# fits decides, and `!` takes something in again. Version control, virtual\n"
     "# environments, caches and .env files stay out without a rule.\n"
-    "# `autopack explain` tells which rule leaves out what.\n";
+    "# `autopack explain` prints which rule leaves out which files.\n";
 
 constexpr auto* ignore_examples = "\n# data/\n# **/*.ckpt\n";
 

@@ -75,7 +75,7 @@ void read_bucket(const std::string& text,
   const auto mark = text.find('=');
   const auto bucket = text.substr(0, mark);
   if (mark == std::string::npos || bucket.empty() || !is_alphanumeric(bucket, "-_.")) {
-    problems.push_back(value_problem("--gcs", text, "is no `BUCKET=DIRECTORY`", hint));
+    problems.push_back(value_problem("--gcs", text, "is not `BUCKET=DIRECTORY`", hint));
     return;
   }
   std::error_code failure;
@@ -90,7 +90,7 @@ void read_bucket(const std::string& text,
 void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems& problems) {
   if (flags.most_replicas && *flags.most_replicas < 1) {
     problems.push_back(value_problem("--max-replicas", std::to_string(*flags.most_replicas),
-                                     "is no number of replicas", "`--max-replicas=4`"));
+                                     "is not a number of replicas", "`--max-replicas=4`"));
   }
   options.most_replicas =
       static_cast<std::size_t>(std::max<std::int64_t>(flags.most_replicas.value_or(0), 0));
@@ -98,7 +98,7 @@ void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems
     const auto size = local::read_size(*flags.memory);
     if (!size) {
       problems.push_back(
-          value_problem("--replica-memory", *flags.memory, "is no size", "`512m`, `2g`"));
+          value_problem("--replica-memory", *flags.memory, "is not a size", "`512m`, `2g`"));
     }
     options.host.memory = size.value_or(0);
   }
@@ -109,7 +109,7 @@ void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failure != std::errc{} || end != text.data() + text.size() || !(number > 0) ||
         number > most) {
-      problems.push_back(value_problem("--replica-cpus", text, "is no number of processors",
+      problems.push_back(value_problem("--replica-cpus", text, "is not a number of processors",
                                        "`--replica-cpus=0.5`"));
     }
   }
@@ -129,11 +129,11 @@ std::uint64_t shared_memory(const local::HostResources& host) {
 void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
   flags.section("Local", false);
   flags.number("--max-replicas", "NUMBER", into.most_replicas,
-               "so many replicas at most; the job is told that number");
+               "run at most this many replicas; TF_CONFIG says the same number");
   flags.text("--replica-memory", "SIZE", into.memory, "of each replica at most: 512m, 2g");
   flags.text("--replica-cpus", "NUMBER", into.processors, "processors of each replica: 0.5");
   flags.list("--gcs", "BUCKET=DIRECTORY", into.buckets,
-             "a directory that stands for a bucket, at /gcs/BUCKET");
+             "a directory that replaces a bucket, at /gcs/BUCKET");
   flags.list("--volume", "HOST:DIR[:ro]", into.volumes,
              "a directory or file that every replica sees");
   flags.list("--fail", "REPLICA@TIME", into.faults,
@@ -170,7 +170,7 @@ local::LocalOptions local_options(const LocalFlags& flags, const Environment& en
       options.faults.push_back(*one);
     } else {
       problems.push_back(
-          value_problem("--fail", text, "is no `REPLICA@TIME`", "`workerpool1-0@5s`"));
+          value_problem("--fail", text, "is not `REPLICA@TIME`", "`workerpool1-0@5s`"));
     }
   }
   throw_if_errors(problems, ErrorKind::usage);

@@ -14,7 +14,7 @@ namespace autopack::pipeline {
 
 namespace {
 
-constexpr std::string_view by_path{"# By path, what these rules cannot say to docker.\n"};
+constexpr std::string_view by_path{"# By path, because docker's rules cannot express these.\n"};
 
 enum class LargeData { compared, passed_over };
 

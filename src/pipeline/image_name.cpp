@@ -13,9 +13,10 @@ packaging::ImageName name_image(const std::optional<std::string>& output_image,
   if (output_image) {
     packaging::ImageName name{.reference = image::Reference::parse(*output_image)};
     if (name.reference.digest) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("`output-image-uri` `{}` names a digest, which only a push can tell",
-                              printable(*output_image)))
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("`output-image-uri` `{}` names a digest, which only a push determines",
+                      printable(*output_image)))
           .hint(fmt::format("`{}` lets autopack choose the tag", name.reference.repository()));
     }
     name.has_registry = name.reference.names_registry();

@@ -29,7 +29,7 @@ void refuse_files_of_disk(const packaging::Request& request,
   const auto refuse = [&](const std::string& what, const std::string& path) {
     problems.push_back({.message = fmt::format("{} `{}` is not in {}", what, printable(path),
                                                scanned.tree->describe()),
-                        .hints = {"`--source=worktree` takes what is on the disk"}});
+                        .hints = {"`--source=worktree` takes the files on the disk"}});
   };
   for (const auto& extra : scanned.project.outside_packages) {
     refuse("extra package", extra.path.string());

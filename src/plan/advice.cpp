@@ -357,8 +357,7 @@ void tell_replaced(const Framework& framework,
   problems.push_back(warning(
       fmt::format("`{}` replaces the {}{} of the executor image, which was built for its CUDA",
                   printable(python::normalised(requirement)), framework.distribution, version),
-      origin,
-      {fmt::format("`{}` without a version keeps what the image brings", framework.distribution)}));
+      origin, {fmt::format("`{}` without a version keeps the image's", framework.distribution)}));
 }
 
 /// Reports names of the public index that pip cannot install: two only report the right name and
@@ -479,7 +478,7 @@ std::optional<Problem> hash_advice(const project::Project& project, const BaseVe
   auto problem = project::missing_hashes(project, unhashed);
   if (!installed) {
     problem.severity = Problem::Severity::warning;
-    problem.hints.emplace_back("what the executor image has already needs no hash");
+    problem.hints.emplace_back("packages that the executor image has already need no hash");
   }
   return problem;
 }

@@ -136,7 +136,7 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
       {.message = fmt::format(
            "`{}` asks conda for {}: autopack installs with pip, so {} not installed",
            project.conda->file, printable(names), packages.size() == 1 ? "it is" : "they are"),
-       .hints = {"what the executor image does not bring goes into a requirements.txt, or "
+       .hints = {"packages that the executor image lacks go into a requirements.txt, or "
                  "`--requirements=NAME,...`"}});
 }
 
@@ -164,10 +164,10 @@ std::optional<std::string> unread_conda_hint(const ReadablePlan& plan,
   if (found.empty()) {
     return std::nullopt;
   }
-  return fmt::format("the pip part of `{}` brings {}; it is not read, as {} what is installed",
+  return fmt::format("the pip part of `{}` lists {}; it is not read, because {} the installation",
                      *file, join(found, ", "),
-                     project.requirement_files.empty() ? "the project's own package says"
-                                                       : "the requirements file says");
+                     project.requirement_files.empty() ? "the project's own package determines"
+                                                       : "the requirements file determines");
 }
 
 }  // namespace autopack::plan

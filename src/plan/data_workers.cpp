@@ -43,7 +43,7 @@ std::optional<Problem> data_worker_advice(const ReadablePlan& plan,
   return Problem::warning(
       {.message = fmt::format("`{}` loads data in worker processes", printable(found->path)),
        .hints = {"torch.multiprocessing.set_sharing_strategy('file_system'), or num_workers=0"},
-       .reason = "they share memory, of which a container has little: `Bus error` says that it ran "
+       .reason = "they share memory, and a container has little: `Bus error` means that it ran "
                  "out"});
 }
 

@@ -184,7 +184,7 @@ void Gatherer::keep(source::Entry&& entry) {
     fault = fmt::format("`{}` has a name that marks a deletion in an image layer",
                         printable(entry.path));
   } else if (index_ == 0 && entry.path.starts_with(extras_directory)) {
-    fault = fmt::format("`{}` is where autopack puts what is outside the working directory",
+    fault = fmt::format("autopack puts files from outside the working directory into `{}`",
                         printable(entry.path));
   }
   if (fault.empty()) {

@@ -77,7 +77,7 @@ Problem ImportWalk::missing(const project::Import& import,
     } else {
       problem.hints = {fmt::format(
           "add `--extra-dirs={}`{}", shell_quote(there.path),
-          needs_module ? ", and " + instead(start_) + ": a script finds only what is beside it"
+          needs_module ? ", and " + instead(start_) + ": a script finds only modules beside it"
                        : "")};
     }
   }

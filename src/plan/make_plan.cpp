@@ -454,9 +454,10 @@ void refuse_unfit_texts(const Plan& plan, Problems& problems) {
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   for (const std::string& text : texts) {
     if (!fits_dockerfile(text)) {
-      problems.push_back({.message = fmt::format("`{}` cannot stand in a Dockerfile: it holds a "
-                                                 "control character or is not UTF-8",
-                                                 printable(text))});
+      problems.push_back(
+          {.message = fmt::format("`{}` cannot be written into a Dockerfile: it holds a "
+                                  "control character or is not UTF-8",
+                                  printable(text))});
     }
   }
   for (const auto* requirements :
@@ -470,7 +471,7 @@ void refuse_unfit_texts(const Plan& plan, Problems& problems) {
     }
   }
   if (const auto fault = image::base_fault(plan.base.reference)) {
-    problems.push_back({.message = fmt::format("`{}` is no image name: {}",
+    problems.push_back({.message = fmt::format("`{}` is not an image name: {}",
                                                printable(plan.base.reference), *fault)});
   }
 }

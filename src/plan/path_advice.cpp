@@ -90,7 +90,7 @@ private:
     const auto* const other = wanted ? spelled_otherwise(*wanted) : nullptr;
     if (other != nullptr && !is_there(*wanted)) {
       warn(*wanted,
-           fmt::format("{}, and the file is `{}`: Linux tells upper from lower case",
+           fmt::format("{}, and the file is `{}`: Linux distinguishes upper and lower case",
                        opens(mention, mention.string.text), printable(other->path)),
            {fmt::format("write `{}`", printable(other->path))});
     }

@@ -54,11 +54,11 @@ Problems unfetched_files(const ReadablePlan& plan) {
   if (shown < paths.size()) {
     list += fmt::format(" and {} more", paths.size() - shown);
   }
-  return {
-      Problem::warning({.message = fmt::format("{} {} of Git LFS, not what {} for", list,
-                                               paths.size() == 1 ? "is a pointer" : "are pointers",
-                                               paths.size() == 1 ? "it stands" : "they stand"),
-                        .hints = {"git lfs pull"}})};
+  return {Problem::warning(
+      {.message = fmt::format("{} {} of Git LFS, and {} missing", list,
+                              paths.size() == 1 ? "is a pointer" : "are pointers",
+                              paths.size() == 1 ? "its content is" : "their contents are"),
+       .hints = {"git lfs pull"}})};
 }
 
 }  // namespace autopack::plan

@@ -245,7 +245,7 @@ std::string render(const std::map<std::string, std::string>& texts,
   mustache::mustache main{join_tag_lines(texts.at(name))};
   if (!main.is_valid()) {
     throw Error(ErrorKind::usage,
-                fmt::format("`{}` is no template: {}", name, main.error_message()));
+                fmt::format("`{}` is not a template: {}", name, main.error_message()));
   }
   return replace_all(main.render(values), kept_line, "");
 }

@@ -53,7 +53,7 @@ std::vector<ToolSetting> read_tool_settings(std::string_view text, const std::st
   try {
     whole = parse_toml(text);
   } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` line {} is no TOML: {}", printable(file),
+    throw Error(ErrorKind::usage, fmt::format("`{}` line {} is not TOML: {}", printable(file),
                                               error.source().begin.line, error.description()));
   }
   std::vector<ToolSetting> settings;

@@ -117,7 +117,7 @@ std::optional<std::string> url_of_scp_form(std::string_view text) {
 
 Requirement address(std::string_view text) {
   if (const auto url = url_of_scp_form(trim(text))) {
-    return refuse(fmt::format("`{}` is no URL: what stands between a colon and the next slash is "
+    return refuse(fmt::format("`{}` is not a URL: the text between a colon and the next slash is "
                               "a port",
                               redact_credentials(printable(trim(text)))),
                   fmt::format("write `{}`", redact_credentials(printable(*url))));

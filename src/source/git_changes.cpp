@@ -12,7 +12,7 @@ namespace {
 
 Error no_comparison(const GitPlace& place) {
   return Error(ErrorKind::environment,
-               fmt::format("git's changes in `{}` cannot be told", place.describe()))
+               fmt::format("git's changes in `{}` cannot be determined", place.describe()))
       .cause(git_reason());
 }
 

@@ -148,7 +148,7 @@ int Guard::check(const std::string& id) noexcept {
       const fs::path file = directory / id.substr(0, 2) / id.substr(2);
       if (!is_whole(file)) {
         const std::string why = fmt::format(
-            "the object `{}` is damaged: `git fsck` tells what is lost", printable(file.string()));
+            "the object `{}` is damaged: `git fsck` prints what is lost", printable(file.string()));
         git().error_set_str(GIT_ERROR_ODB, why.c_str());
         return GIT_ERROR;
       }
@@ -413,7 +413,7 @@ GitPlace need_git_place(const fs::path& directory,
     return std::move(*place);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("`{}` is in no git repository, so there is no `--source={}`",
+              fmt::format("`{}` is not in a git repository, so there is no `--source={}`",
                           printable(fs::weakly_canonical(directory).string()), printable(source)))
       .hint("`--source=worktree` takes the files as they are in the directory");
 }

@@ -142,7 +142,7 @@ GitTree::Items GitTree::items_below(const git_index& index, const std::string& p
     }
     const std::string own{path.substr(below.size())};
     if (!is_of_a_tree(own)) {
-      throw Error(ErrorKind::project, fmt::format("git names `{}`, which is no path of a file",
+      throw Error(ErrorKind::project, fmt::format("git names `{}`, which is not the path of a file",
                                                   printable(path.substr(0, longest_shown))))
           .hint("git fsck");
     }

@@ -48,7 +48,7 @@ Zip Zip::open(const std::filesystem::path& path, std::string name) {
     throw unreadable(name, errno);
   }
   if (!S_ISREG(facts.st_mode)) {
-    throw Error(ErrorKind::environment, "`" + printable(name) + "` is no file");
+    throw Error(ErrorKind::environment, "`" + printable(name) + "` is not a file");
   }
   Zip zip{std::move(name), std::move(file), static_cast<std::uint64_t>(facts.st_size)};
   zip.find_members();

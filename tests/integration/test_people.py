@@ -202,7 +202,7 @@ class Explaining(unittest.TestCase):
         port = testbed.free_port()
         text = self.explain(folder, f'--output-image-uri=127.0.0.1:{port}/people/two',
                             DOCKER_HOST='unix:///nowhere/docker.sock').out
-        self.assertIn('not known: ', text)
+        self.assertIn('unknown: ', text)
         self.assertIn('unknown', text)
         self.assertIn('trainer/', text)
 

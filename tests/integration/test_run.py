@@ -80,7 +80,7 @@ class Run(unittest.TestCase):
         data = testbed.write_tree({'words.txt': 'from here\n'})
         answer = run({'task.py': 'print(open("/data/words.txt").read(), end="")\n'}, f'--volume={data}:/data:ro',
                      '--publish=127.0.0.1:0:6006', status=None)
-        self.assertIn('is no `HOST:CONTAINER` of port numbers', answer.err)
+        self.assertIn('is not `HOST:CONTAINER` of port numbers', answer.err)
         answer = run({'task.py': 'print(open("/data/words.txt").read(), end="")\nopen("/data/new", "w")\n'},
                      f'--volume={data}:/data:ro', '--publish=6006', status=1)
         self.assertEqual(answer.out, 'from here\n')

@@ -157,10 +157,10 @@ TEST_CASE("advice: paths that work on the user's machine and not in the image") 
     const auto plan = plan::make_plan(shared, scanned, project.request, project.base, {});
     return told(plan::path_advice(plan, scanned, plan::walk_imports(plan, scanned).reached), "");
   };
-  CHECK(
-      advice("open('Data/x.csv')\n") ==
-      "`train.py` line 1 opens `Data/x.csv`, and the file is `data/x.csv`: Linux tells upper from "
-      "lower case [] / write `data/x.csv`");
+  CHECK(advice("open('Data/x.csv')\n") ==
+        "`train.py` line 1 opens `Data/x.csv`, and the file is `data/x.csv`: Linux distinguishes "
+        "upper "
+        "and lower case [] / write `data/x.csv`");
   CHECK(advice("pd.read_csv(r'data\\x.csv')\n") ==
         "`train.py` line 1 opens `data\\x.csv`: on Linux, `\\` does not separate directories [] / "
         "write `data/x.csv`");
@@ -501,7 +501,7 @@ TEST_CASE("advice: a requirement that replaces the framework of the base") {
   };
   CHECK(with("torch==2.4") ==
         "`torch==2.4` replaces the torch 2.1.0 of the executor image, which was built for its CUDA "
-        "[requirements.txt:2] / `torch` without a version keeps what the image brings");
+        "[requirements.txt:2] / `torch` without a version keeps the image's");
   CHECK(with("torch").empty());
   CHECK(with("torch>=2.0,<3").empty());
   CHECK(with("torch==2.1.0").empty());
@@ -589,7 +589,7 @@ TEST_CASE("advice: packages of conda are reported if nothing else provides them"
             "  - pip:\n    - numpy\n");
   CHECK(told(project.advice(), "conda") ==
         "`environment.yml` asks conda for `pytorch`, `pytorch-cuda`, `ffmpeg`: autopack installs "
-        "with pip, so they are not installed [] / what the executor image does not bring goes into "
+        "with pip, so they are not installed [] / packages that the executor image lacks go into "
         "a requirements.txt, or `--requirements=NAME,...`");
   const auto in_base = [](const auto&) { return std::map<std::string, bool>{{"torch", true}}; };
   CHECK(told(project.advice(in_base), "conda").find("asks conda for `ffmpeg`:") !=
@@ -606,8 +606,8 @@ TEST_CASE("advice: an environment file that is not read is named where its pip p
       .file("environment.yaml", "dependencies:\n  - pip:\n    - omegaconf==2.1\n    - pudb\n")
       .file("requirements.txt", "six\n");
   CHECK(project.first_of("import omegaconf\n", "omegaconf")
-            .ends_with(" / the pip part of `environment.yaml` brings `omegaconf`; it is not read, "
-                       "as the requirements file says what is installed"));
+            .ends_with(" / the pip part of `environment.yaml` lists `omegaconf`; it is not read, "
+                       "because the requirements file determines the installation"));
   CHECK(project.first_of("import einops\n", "einops").find("environment.yaml") ==
         std::string::npos);
 }

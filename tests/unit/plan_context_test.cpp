@@ -128,7 +128,7 @@ TEST_CASE("context: files that Git LFS did not fetch are reported") {
   CHECK(fixture.plan().warnings.empty());
   fixture.tree.file(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text\n");
   CHECK(told(fixture.plan()) ==
-        "`a.bin` is a pointer of Git LFS, not what it stands for [git lfs pull]\n");
+        "`a.bin` is a pointer of Git LFS, and its content is missing [git lfs pull]\n");
 }
 
 TEST_CASE("context: links are copied as they are, and dead ones are a warning for each directory") {

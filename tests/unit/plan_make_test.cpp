@@ -195,7 +195,7 @@ TEST_CASE("plan: text that would add lines to the Dockerfile is refused") {
   fixture.project.requirements = {"a\nRUN evil", "-r evil.txt"};
   fixture.base.user = "u\nUSER root";
   const auto found = messages(fixture);
-  CHECK(contains(found, "cannot stand in a Dockerfile"));
+  CHECK(contains(found, "cannot be written into a Dockerfile"));
   CHECK(contains(found, "`-r evil.txt` is an option of pip"));
   CHECK(contains(found, "USER root"));
 }

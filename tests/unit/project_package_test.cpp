@@ -148,9 +148,10 @@ TEST_CASE("a project that is not a package is not installed") {
   Problems warnings;
   package_of(with_pyproject(poetry + "package-mode=false\n"), &warnings);
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].message ==
-        "what the project needs is not installed: `tool.poetry.package-mode` is false, and only "
-        "its tool can tell what that is");
+  CHECK(
+      warnings[0].message ==
+      "the project's dependencies are not installed: `tool.poetry.package-mode` is false, and only "
+      "its tool knows what that is");
 }
 
 TEST_CASE("a package without a name is not what a variable names") {
@@ -290,7 +291,8 @@ TEST_CASE("several packages at the root leave the dependencies to be installed")
   CHECK_FALSE(installs("", two));
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].message ==
-        "only what the project needs is installed, not its own package: setuptools refuses several "
+        "only the project's dependencies are installed, not its own package: setuptools refuses "
+        "several "
         "top-level packages or modules, `conf`, `models`");
   CHECK_FALSE(installs("", {{"train.py", ""}, {"model.py", ""}}));
   CHECK(installs("[tool.setuptools]\npy-modules=[]\n", two));

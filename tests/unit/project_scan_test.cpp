@@ -216,7 +216,7 @@ TEST_CASE("an entry that cannot run is reported with a suggestion") {
       {module("./nothing/here"),
        "module `./nothing/here` is a path, not a dotted name (python-module)"},
       {module("trainer.task:main"),
-       "module `trainer.task:main` is no dotted name: `python -m` runs a module, not its `main` "
+       "module `trainer.task:main` is not a dotted name: `python -m` runs a module, not its `main` "
        "(python-module) [--python-module trainer.task]"},
       {module("trainer/task.py"),
        "module `trainer/task.py` is a path, not a dotted name (python-module) [--script "
@@ -227,10 +227,11 @@ TEST_CASE("an entry that cannot run is reported with a suggestion") {
       {module("top.py"),
        "module `top.py` is a path, not a dotted name (python-module) [--script top.py]"},
       {module("trainer..task"),
-       "module `trainer..task` is no dotted name: `` is no identifier (python-module)"},
-      {module("1st"), "module `1st` is no dotted name: `1st` is no identifier (python-module)"},
+       "module `trainer..task` is not a dotted name: `` is not an identifier (python-module)"},
+      {module("1st"),
+       "module `1st` is not a dotted name: `1st` is not an identifier (python-module)"},
       {module("my-pkg.task"),
-       "module `my-pkg.task` is no dotted name: `my-pkg` is no identifier (python-module)"},
+       "module `my-pkg.task` is not a dotted name: `my-pkg` is not an identifier (python-module)"},
       {module("trainer.tsak"),
        "module `trainer.tsak` does not exist (python-module) [did you mean `trainer.task`?]"},
       {module("task"),
@@ -282,7 +283,7 @@ TEST_CASE("a request that contradicts itself is refused before anything is read"
         "`script` and `python-module` exclude each other");
   CHECK(findings(tree, {.script = "top.py", .include = {"../data"}, .exclude = {".."}}) ==
         "`include` names `../data`, which is outside of the working directory "
-        "[`--extra-dirs=../data` takes in what is elsewhere]\n"
+        "[`--extra-dirs=../data` takes in files from elsewhere]\n"
         "`exclude` names `..`, which is outside of the working directory");
   CHECK(tree.reads().empty());
   CHECK(findings(tree, {.dockerfile = "Dockerfil"}) == "Dockerfile `Dockerfil` does not exist");
@@ -378,10 +379,10 @@ TEST_CASE("secrets of requirement files are found and kept to themselves") {
         "autopack does not know pip's option `--indx`: it is passed on as it is "
         "(requirements.txt:1)\n"
         "`https://***@h/x y==1 ; z` has a malformed marker after `;` (requirements.txt:2)\n"
-        "`https://h/${X}` is read by pip when the image is built: autopack cannot tell when it "
+        "pip reads `https://h/${X}` when the image is built: autopack cannot know when it "
         "changes (requirements.txt:3)\n"
         "`a b https://***@h` is neither a requirement, a path nor a URL (requirements.txt:4)\n"
-        "`file:https://h` is read by pip when the image is built: autopack cannot tell when it "
+        "pip reads `file:https://h` when the image is built: autopack cannot know when it "
         "changes (requirements.txt:5)\n"
         "`./x/https://***@h` is neither a requirement, a path nor a URL (requirements.txt:6)");
 }
@@ -447,14 +448,14 @@ TEST_CASE("requirement files that pip could not follow are reported by file and 
        "(requirements.txt:1) [write `./wheels/a-1-py3-none-any.whl` without `-e`]"},
       {"--find-links nowhere", "`nowhere` does not exist (requirements.txt:1)"},
       {"-f ${DIR}/links",
-       "the path `${DIR}/links` holds a variable, so autopack cannot tell which file it is "
+       "the path `${DIR}/links` holds a variable, so autopack cannot determine the file "
        "(requirements.txt:1) [write the path out]"},
       {"a==1 --hash=md5:00",
-       "`--hash=md5:00` is no hash: pip wants `sha256:` and 64 hexadecimal digits, or sha384, "
+       "`--hash=md5:00` is not a hash: pip wants `sha256:` and 64 hexadecimal digits, or sha384, "
        "sha512 "
        "(requirements.txt:1)"},
       {"-e ./reqs/lib\f",
-       "another requirement stands on the same line, which autopack has to replace "
+       "another requirement is on the same line, which autopack has to replace "
        "(requirements.txt:1) [end each line with a line feed]"},
       {"a\n\xff",
        "cannot read `requirements.txt`: it is not UTF-8 (requirements.txt:2) [iconv -f latin1 -t "
@@ -510,7 +511,7 @@ TEST_CASE("a requirements file at a URL is pip's to read, with a warning") {
   const Project project = requirement_facts("-r https://u:secret@host/r.txt\n");
   REQUIRE(project.warnings.size() == 1);
   CHECK(project.warnings[0].message ==
-        "`https://host/r.txt` is read by pip when the image is built: autopack cannot tell when it "
+        "pip reads `https://host/r.txt` when the image is built: autopack cannot know when it "
         "changes");
 }
 
@@ -567,7 +568,7 @@ TEST_CASE("extras inside the tree are checked") {
       {{.extra_packages = {""}}, "an empty path (extra-packages)"},
       {{.extra_packages = {"out"}},
        "extra package `out` leads out of the working directory by a symbolic link (extra-packages) "
-       "[name what the link points to]"},
+       "[name the target of the link]"},
       {{.extra_packages = {"/nowhere/x.whl"}},
        "extra package `/nowhere/x.whl` does not exist (extra-packages)"},
       {{.extra_packages = {"gs://bucket/x.whl"}},
@@ -580,7 +581,7 @@ TEST_CASE("extras inside the tree are checked") {
        "extra directory `../nowhere/at/all` does not exist (extra-dirs)"},
       {{.extra_dirs = {"out"}},
        "extra directory `out` leads out of the working directory by a symbolic link (extra-dirs) "
-       "[name what the link points to]"},
+       "[name the target of the link]"},
       {{.requirements = {"numpy=1"}},
        "`numpy=1`: `=` is not a version operator (requirements) [did you mean `numpy==1`?]"},
       {{.requirements = {"--index-url=https://u:secret@h"}},
@@ -590,7 +591,7 @@ TEST_CASE("extras inside the tree are checked") {
       {{.requirements = {"./x.whl"}},
        "`./x.whl` is a path, not a requirement (requirements) [--extra-packages ./x.whl]"},
       {{.requirements = {"a @ https://u:secret@h/a.whl"}},
-       "`a @ https://***@h/a.whl` holds credentials, which would stand in the Dockerfile "
+       "`a @ https://***@h/a.whl` holds credentials, which would be written into the Dockerfile "
        "(requirements) [write it into requirements.txt with a variable such as `${TOKEN}`]"},
       {{.requirements = {"", "a b"}},
        "an empty requirement (requirements)\n`a b` is not a requirement: cannot read `b` after the "

@@ -221,11 +221,12 @@ TEST_CASE("start: requirement files are found where projects keep them") {
   CHECK(found({{"requirements-gpu.txt", "six"}}) == only("requirements-gpu.txt"));
   CHECK(found({{"requirements/base.txt", "six"}, {"requirements/dev.txt", "black"}}) ==
         only("requirements/base.txt"));
-  CHECK(found({{"requirements_cpu.txt", "a"}, {"requirements_gpu.txt", "b"}}) ==
-        std::pair{Strings{},
-                  std::string{"several files say what the program needs, and none is installed: "
-                              "`requirements_cpu.txt`, `requirements_gpu.txt` "
-                              "[--requirements-file=requirements_cpu.txt]"}});
+  CHECK(
+      found({{"requirements_cpu.txt", "a"}, {"requirements_gpu.txt", "b"}}) ==
+      std::pair{Strings{},
+                std::string{"several files list the program's dependencies, and none is installed: "
+                            "`requirements_cpu.txt`, `requirements_gpu.txt` "
+                            "[--requirements-file=requirements_cpu.txt]"}});
   CHECK(found({{"requirements/base.txt", "six"}, {"requirements/gpu.txt", "b"}}) ==
         std::pair{Strings{"requirements/base.txt"},
                   std::string{"`requirements/base.txt` is installed, `requirements/gpu.txt` is not "
@@ -375,7 +376,7 @@ TEST_CASE("start: a `# /// script` block is installed where nothing else says wh
       "PIP_INDEX_URL or PIP_EXTRA_INDEX_URL]");
 }
 
-TEST_CASE("start: a lock says what is installed where no requirements file does") {
+TEST_CASE("start: a lock determines the installation where no requirements file does") {
   const auto locked = [](std::map<std::string, std::string> files, Request request = {}) {
     files["task.py"];
     request.script = "task.py";
@@ -397,7 +398,7 @@ TEST_CASE("start: a lock says what is installed where no requirements file does"
   CHECK(locked({{"uv.lock", ""}, {".dockerignore", "uv.lock\n"}}) == only(""));
   CHECK(locked({{"uv.lock", ""}, {"poetry.lock", ""}}) ==
         std::pair{std::string{"uv.lock"},
-                  std::string{"`uv.lock` says what is installed, `poetry.lock` does not "
+                  std::string{"`uv.lock` determines the installation, `poetry.lock` does not "
                               "[--lock=poetry.lock]"}});
   CHECK(locked({{"locks/uv.lock", ""}}) == only(""));
   CHECK(locked({{"locks/uv.lock", ""}}, {.lock = "./locks/uv.lock"}) == only("locks/uv.lock"));

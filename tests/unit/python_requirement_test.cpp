@@ -87,10 +87,10 @@ TEST_CASE("requirements are normalised or refused with the reason") {
       {"a==1\x1b[0m",
        "! `a==1\\x1b[0m` is not a requirement: cannot read `==1\\x1b[0m` after the name"},
       {"a @ git+ssh://git@host:org/x.git@v1",
-       "! `git+ssh://git@host:org/x.git@v1` is no URL: what stands between a colon and the next "
+       "! `git+ssh://git@host:org/x.git@v1` is not a URL: the text between a colon and the next "
        "slash is a port"},
       {"git+git@host:x.git",
-       "! `git+git@host:x.git` is no URL: what stands between a colon and the next slash is a "
+       "! `git+git@host:x.git` is not a URL: the text between a colon and the next slash is a "
        "port"},
       {"a @ git+ssh://git@host:22/x.git@v1", "a @ git+ssh://git@host:22/x.git@v1"},
       {"a @ git+ssh://git@[::1]/x.git", "a @ git+ssh://git@[::1]/x.git"},

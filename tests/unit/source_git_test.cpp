@@ -174,7 +174,7 @@ TEST_CASE("a directory of a repository is a project, on the disk or not") {
   CHECK(message_of(repository.path, "nothing").find("`nothing` names no commit") !=
         std::string::npos);
   CHECK(message_of(repository.path, "HEAD:c.py").find("names no commit") != std::string::npos);
-  CHECK(message_of("/", "HEAD").find("is in no git repository") != std::string::npos);
+  CHECK(message_of("/", "HEAD").find("is not in a git repository") != std::string::npos);
   const Repository fresh{directory.path() / "fresh"};
   CHECK(message_of(fresh.path, "HEAD").find("names no commit") != std::string::npos);
   CHECK(message_of(fresh.path, "index").find("holds no file") != std::string::npos);

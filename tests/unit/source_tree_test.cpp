@@ -333,7 +333,7 @@ TEST_CASE("a walk is the same when a second thread lists ahead of it") {
 }
 
 TEST_CASE(
-    "a directory that cannot be listed ends the walk where it stands, and only if it is entered") {
+    "a directory that cannot be listed ends the walk at its place, and only if it is entered") {
   const WideTree tree{"d140"};
   std::string last;
   const auto go = [&](const std::string& closed) {

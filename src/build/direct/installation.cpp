@@ -42,7 +42,7 @@ std::optional<plan::InstallRecord> record_of(
 Installation installation_of(const std::optional<plan::InstallRecord>& record,
                              const plan::Plan& plan) {
   if (!record) {
-    return {.outdated = "its image does not say what the package was installed from"};
+    return {.outdated = "its image does not record the source of the package"};
   }
   return {.made = record->written, .outdated = plan::why_outdated(*record, plan)};
 }

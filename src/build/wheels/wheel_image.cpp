@@ -135,7 +135,7 @@ constexpr auto* direct_url = R"({"dir_info": {"editable": true}, "url": "file://
 constexpr std::string_view finder = R"(
 
 class Finder:
-    """Finds the project's own modules where they stand, and nothing beside them."""
+    """Finds the project's own modules in place, and nothing beside them."""
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):

@@ -207,7 +207,7 @@ private:
       const auto path = normal(item.value_or(std::string{}));
       if (path.empty() || !tree_.is_file(path + "/__init__.py") ||
           (directory && *directory != parent_path(path))) {
-        return "the packages do not stand in one directory, each with its `__init__.py`";
+        return "the packages are not in one directory, each with its `__init__.py`";
       }
       directory = parent_path(path);
     }

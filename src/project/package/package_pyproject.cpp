@@ -205,7 +205,7 @@ void leave_out_refused(Findings& findings, const toml::table& document, Package&
   }
   package.installs = false;
   findings.warn(
-      fmt::format("only what the project needs is installed, not its own package: setuptools "
+      fmt::format("only the project's dependencies are installed, not its own package: setuptools "
                   "refuses several top-level packages or modules, `{}`",
                   join(refused, "`, `")),
       pyproject_name,
@@ -239,9 +239,10 @@ bool read_pyproject(Findings& findings, const Request& request, Package& package
   package.installs = !reason;
   if (reason && !package.requirements && !findings.is_file("requirements.txt")) {
     findings.warn(
-        fmt::format("what the project needs is not installed: {}, and only its tool can tell what "
-                    "that is",
-                    *reason),
+        fmt::format(
+            "the project's dependencies are not installed: {}, and only its tool knows what "
+            "that is",
+            *reason),
         pyproject_name, {"list it in requirements.txt"});
   }
   leave_out_refused(findings, *document, package);

@@ -345,12 +345,12 @@ private:
     installation_.name = line_of(*name, "name");
     if (!is_alphanumeric(installation_.name, "-_.") ||
         python::normalise_name(installation_.name).empty()) {
-      leave_to_build("`project.name` is no name of a package");
+      leave_to_build("`project.name` is not the name of a package");
     }
     const auto parsed =
         python::Version::parse(version != nullptr ? line_of(*version, "version") : *version_);
     if (!parsed) {
-      leave_to_build("`project.version` is no version");
+      leave_to_build("`project.version` is not a version");
     }
     installation_.version = parsed->str();
   }
@@ -434,7 +434,7 @@ private:
     if (const auto* const node = find("requires-python"); node != nullptr) {
       const auto conditions = line_of(*node, "requires-python");
       if (!python::SpecifierSet::parse(conditions)) {
-        leave_to_build("`project.requires-python` is no condition");
+        leave_to_build("`project.requires-python` is not a condition");
       }
       add("Requires-Python", conditions);
     }

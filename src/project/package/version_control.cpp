@@ -237,7 +237,7 @@ std::optional<source::GitDescription> describe(Findings& findings,
     return sources.describe ? sources.describe(tool.tags) : std::nullopt;
   } catch (const Error& error) {
     findings.warn(
-        fmt::format("git does not tell which tag the version of the package comes from: {}",
+        fmt::format("git does not say which tag the version of the package comes from: {}",
                     error.message()),
         tool.origin, error.hints());
     return std::nullopt;

@@ -249,9 +249,9 @@ bool check_module_name(Findings& findings, const std::string& module, const std:
   const auto colon = module.find(':');
   findings.error(
       colon == std::string::npos
-          ? fmt::format("module `{}` is no dotted name: `{}` is no identifier", printable(module),
-                        printable(*bad))
-          : fmt::format("module `{}` is no dotted name: `python -m` runs a module, not its `{}`",
+          ? fmt::format("module `{}` is not a dotted name: `{}` is not an identifier",
+                        printable(module), printable(*bad))
+          : fmt::format("module `{}` is not a dotted name: `python -m` runs a module, not its `{}`",
                         printable(module), printable(module.substr(colon + 1))),
       "python-module", hints);
   return false;

@@ -69,7 +69,7 @@ private:
     if (reach.own_package || reach.is_relative) {
       return named(reach.root.value_or(package_root(file)), file, "it imports its own package");
     }
-    return named(*reach.root, file, "it imports what is not beside it");
+    return named(*reach.root, file, "it imports modules that are not beside it");
   }
 
   static std::optional<Inferred> named(const std::string& root,

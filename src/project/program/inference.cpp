@@ -61,7 +61,8 @@ Inferred infer_executor_image(const source::Tree& tree, const Project& project) 
     return take(*version, reason_of(conditions.front()));
   }
   if (!required) {
-    return take(versions_of_choice.front(), "no image is known for what the project names");
+    return take(versions_of_choice.front(),
+                "no image is known for the version that the project names");
   }
   if (const auto version = version_for({*required})) {
     return take(*version, reason_of(*required));

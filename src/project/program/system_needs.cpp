@@ -150,7 +150,7 @@ SystemNeed need_of_ssh(const std::string& target) {
   return {.message = fmt::format("`{}` is fetched over SSH", printable(target)),
           .any_of = {"program:ssh"},
           .other_hint = fmt::format(
-              "name the commit in full (`git ls-remote {}` tells it), pin all other requirements, "
+              "name the commit in full (`git ls-remote {}` prints it), pin all other requirements, "
               "and install no system packages: git of this machine fetches it then, with your keys",
               printable(url))};
 }

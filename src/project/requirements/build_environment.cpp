@@ -73,7 +73,7 @@ std::map<std::string, std::string> read_build_environment(const std::vector<std:
                                   "image's history",
                                   name),
            .origin = origin,
-           .hints = {"credentials of an index stand in PIP_INDEX_URL, pip.conf or .netrc, which "
+           .hints = {"credentials of an index belong into PIP_INDEX_URL, pip.conf or .netrc, which "
                      "stay out of the image"}});
       continue;
     }

@@ -123,7 +123,7 @@ void read_package_extras(Findings& findings, const Request& request, Project& pr
     return;
   }
   if (!project.package) {
-    findings.error(fmt::format("the project is no package, so it has no extra `{}`",
+    findings.error(fmt::format("the project is not a package, so it has no extra `{}`",
                                printable(request.package_extras.front())),
                    "extra", {"`--requirements=NAME` installs a distribution"});
     return;
@@ -239,9 +239,10 @@ void ExtrasReader::read_requirement(const std::string& text, const std::string& 
     return;
   }
   if (holds_credentials(bare)) {
-    findings_->error(fmt::format("`{}` holds credentials, which would stand in the Dockerfile",
-                                 redact_credentials(printable(bare))),
-                     origin, {"write it into requirements.txt with a variable such as `${TOKEN}`"});
+    findings_->error(
+        fmt::format("`{}` holds credentials, which would be written into the Dockerfile",
+                    redact_credentials(printable(bare))),
+        origin, {"write it into requirements.txt with a variable such as `${TOKEN}`"});
     return;
   }
   const auto requirement = python::parse_requirement(bare);
@@ -338,7 +339,7 @@ void ExtrasReader::read_package(const std::string& path) {
     findings_->error(
         fmt::format("extra package `{}` leads out of the working directory by a symbolic link",
                     printable(*inside)),
-        key, {"name what the link points to"});
+        key, {"name the target of the link"});
   } else if (!place.is_file() && !place.is_directory()) {
     report_missing(*inside, key, false);
   } else {
@@ -370,7 +371,7 @@ void ExtrasReader::read_directory(const std::string& path) {
     findings_->error(fmt::format("extra directory `{}` leads out of the working directory by a "
                                  "symbolic link",
                                  printable(*inside)),
-                     key, {"name what the link points to"});
+                     key, {"name the target of the link"});
   } else if (!place.is_file() && !place.is_directory()) {
     report_missing(*inside, key, true);
   } else {

@@ -219,7 +219,7 @@ std::optional<Lock> found_lock(Findings& findings, const Request& request, const
   }
   if (project.package && !project.package->members.empty()) {
     findings.warn(fmt::format("nothing of `{}` is installed: the packages of the workspace are, "
-                              "with what they ask for",
+                              "with their dependencies",
                               locks.front()),
                   "", {fmt::format("--lock={}", shell_quote(locks.front()))});
     return std::nullopt;
@@ -233,7 +233,7 @@ std::optional<Lock> found_lock(Findings& findings, const Request& request, const
   }
   if (locks.size() > 1) {
     const std::vector<std::string> rest{locks.begin() + 1, locks.end()};
-    findings.warn(fmt::format("`{}` says what is installed, `{}` {} not", locks.front(),
+    findings.warn(fmt::format("`{}` determines the installation, `{}` {} not", locks.front(),
                               join(rest, "`, `"), rest.size() == 1 ? "does" : "do"),
                   "", {fmt::format("--lock={}", shell_quote(rest.front()))});
   }

@@ -101,7 +101,7 @@ void report_unread_files(Findings& findings, const Request& request, UnreadBesid
                     found->file),
         "",
         {found->remedy != nullptr ? std::string{found->remedy}
-                                  : "write what the program needs into a requirements.txt, or "
+                                  : "write the program's dependencies into a requirements.txt, or "
                                     "`--requirements=NAME,...`"});
   }
 }
@@ -232,10 +232,11 @@ std::vector<std::string> choose(Findings& findings, const std::vector<std::strin
   std::ranges::copy_if(files, std::back_inserter(bases),
                        [](const auto& file) { return is_base(purpose_of(file).value_or("")); });
   if (bases.size() != 1) {
-    findings.warn(fmt::format("several files say what the program needs, and none is installed: "
-                              "`{}`",
-                              join(files, "`, `")),
-                  "", {flag_for({files.front()})});
+    findings.warn(
+        fmt::format("several files list the program's dependencies, and none is installed: "
+                    "`{}`",
+                    join(files, "`, `")),
+        "", {flag_for({files.front()})});
     return {};
   }
   std::vector<std::string> rest;

@@ -25,7 +25,7 @@ std::optional<std::string> RequirementInputs::inside(std::string_view path,
                                                      const RequirementPosition& position) const {
   if (!variables_of(path).empty()) {
     findings_->error(
-        fmt::format("the path `{}` holds a variable, so autopack cannot tell which file it is",
+        fmt::format("the path `{}` holds a variable, so autopack cannot determine the file",
                     printable(path)),
         position.str(), {"write the path out"});
     return std::nullopt;

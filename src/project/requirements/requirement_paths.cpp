@@ -39,7 +39,7 @@ void RequirementsReader::read_nested(std::string_view value,
     project_->listed_options.push_back(
         {constraint ? "--constraint" : "--requirement", shown_source(value), position.str()});
     findings_->warn(
-        fmt::format("`{}` is read by pip when the image is built: autopack cannot tell when it "
+        fmt::format("pip reads `{}` when the image is built: autopack cannot know when it "
                     "changes",
                     redact_url(value)),
         position.str());

@@ -171,7 +171,7 @@ void RequirementsReader::read_requirement(python::Requirement requirement,
 /// The image has `text` instead of the line.
 void RequirementsReader::edit(const RequirementPosition& position, std::string text) {
   if (!position.is_alone) {
-    findings_->error("another requirement stands on the same line, which autopack has to replace",
+    findings_->error("another requirement is on the same line, which autopack has to replace",
                      position.str(), {"end each line with a line feed"});
   }
   project_->requirement_edits.push_back(
@@ -189,10 +189,11 @@ void RequirementsReader::read_hash(const std::string& value, const RequirementPo
   const std::string hex = colon == std::string::npos ? "" : value.substr(colon + 1);
   if (digits == 0 || hex.size() != digits ||
       hex.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
-    findings_->error(fmt::format("`--hash={}` is no hash: pip wants `sha256:` and 64 hexadecimal "
-                                 "digits, or sha384, sha512",
-                                 printable(value)),
-                     position.str());
+    findings_->error(
+        fmt::format("`--hash={}` is not a hash: pip wants `sha256:` and 64 hexadecimal "
+                    "digits, or sha384, sha512",
+                    printable(value)),
+        position.str());
   }
 }
 
@@ -218,8 +219,8 @@ void RequirementsReader::read_pip_line(const std::string& text,
     for (const auto& [name, value] : line.options) {
       note_text(value);
       if (holds_credentials(value) || !variables_of(value).empty()) {
-        findings_->error(fmt::format("`{}` holds {}, which would stand in the Dockerfile", name,
-                                     holds_credentials(value) ? "credentials" : "a variable"),
+        findings_->error(fmt::format("`{}` holds {}, which would be written into the Dockerfile",
+                                     name, holds_credentials(value) ? "credentials" : "a variable"),
                          position.str(),
                          {"write it into requirements.txt, or into PIP_EXTRA_INDEX_URL"});
         continue;

@@ -53,10 +53,10 @@ void check_patterns(const Request& request, Problems& problems) {
   };
   for (const std::string& pattern : request.include) {
     if (leads_out(pattern)) {
-      problems.push_back(
-          usage(fmt::format("`include` names `{}`, which is outside of the working directory",
-                            printable(pattern)),
-                {fmt::format("`--extra-dirs={}` takes in what is elsewhere", printable(pattern))}));
+      problems.push_back(usage(
+          fmt::format("`include` names `{}`, which is outside of the working directory",
+                      printable(pattern)),
+          {fmt::format("`--extra-dirs={}` takes in files from elsewhere", printable(pattern))}));
     }
   }
   for (const std::string& pattern : request.exclude) {
