@@ -282,7 +282,7 @@ class Layouts(Base):
                                'requirements.txt': 'greeter\n', 'trainer/task.py': 'import greeter\nprint(greeter.hello())\n'})
         answer = self.build(folder)
         self.assertEqual(self.run_image(answer), 'hello one')
-        tree = testbed.file_tree(answer.json()['digest'])
+        tree = testbed.file_tree(answer.json()['digest'], '/usr/local')
         self.assertEqual([path for path in tree if path.endswith('greeter-2.0.dist-info/METADATA')], [])
 
     def test_src_layout_namespaces_and_several_packages(self):

@@ -354,22 +354,41 @@ def index_environment(**changes):
     return environment(PIP_INDEX_URL=index().url, **changes)
 
 
+# What determines the files of a container -> its files, of the images that were read last.
+_trees = {}
+
+
 def file_tree(image, below='/'):
     """Returns the files of `image`: path -> (kind, mode, owner, content digest or link target)."""
+    facts = configuration(image)
+    # An engine makes the working directory and volumes.
+    key = json.dumps([facts['RootFS'].get('Layers'), facts['Config'].get('WorkingDir'), facts['Config'].get('Volumes'), below])
+    if key not in _trees:
+        while len(_trees) >= 4:
+            del _trees[next(iter(_trees))]
+        _trees[key] = _read_file_tree(image, below.rstrip('/'))
+    return dict(_trees[key])
+
+
+def _read_file_tree(image, below):
     container = docker('create', image, 'none')
+    command = ['docker', 'cp', f'{container}:{below}', '-'] if below else ['docker', 'export', container]
     try:
-        exporter = subprocess.Popen(['docker', 'export', container], stdout=subprocess.PIPE)
-        result = {}
-        with tarfile.open(fileobj=exporter.stdout, mode='r|') as archive:
-            for member in archive:
-                path = '/' + member.name.rstrip('/')
-                if not (path + '/').startswith(below if below.endswith('/') else below + '/'):
-                    continue
-                content = member.linkname
-                if member.isreg():
-                    content = hashlib.sha256(archive.extractfile(member).read()).hexdigest()
-                result[path] = (member.type.decode(), member.mode & 0o7777, member.uid, member.gid, content)
-        exporter.wait()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as exporter:
+            start = exporter.stdout.peek(1)
+            if not start:
+                error = exporter.stderr.read().decode()
+                if 'Could not find the file' not in error:
+                    raise AssertionError(f'{command}: {error}')
+                return {}
+            result = {}
+            with tarfile.open(fileobj=exporter.stdout, mode='r|') as archive:
+                for member in archive:
+                    content = member.linkname
+                    if member.isreg():
+                        content = hashlib.sha256(archive.extractfile(member).read()).hexdigest()
+                    path = f'{below.rpartition("/")[0]}/{member.name.rstrip("/")}'
+                    result[path] = (member.type.decode(), member.mode & 0o7777, member.uid, member.gid, content)
         return result
     finally:
         docker('rm', '--force', container)
