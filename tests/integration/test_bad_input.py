@@ -55,7 +55,6 @@ class BadInput(unittest.TestCase):
             for path in removed:
                 (folder / path).unlink()
             before = testbed.tree_hash(folder)
-            images = testbed.images('autopack/') + testbed.images(self.registry)
             options = {} if text is None else {'input': text.encode()}
             answer = autopack(*arguments, cwd=folder, env=self.environment(**changes), status=status, **options)
             for fragment in [fragments] if isinstance(fragments, str) else fragments:
@@ -64,19 +63,20 @@ class BadInput(unittest.TestCase):
                 self.assertEqual(answer.out, '', answer)
             self.assertNotIn('terminate called', answer.err)
             self.assertEqual(testbed.tree_hash(folder), before, 'the project changed')
-            self.assertEqual(testbed.images('autopack/') + testbed.images(self.registry), images, 'an image is left')
             self.assertEqual(self.api.requests, [], 'something was sent')
 
-    def containers(self):
-        return testbed.docker('ps', '-aq', '--filter', f'ancestor={self.base}')
+    def in_the_engine(self):
+        """Returns autopack's images and its containers."""
+        return (testbed.images('autopack/') + testbed.images(self.registry),
+                testbed.docker('ps', '-aq', '--filter', f'ancestor={self.base}'))
 
     def setUp(self):
-        self.before = self.containers()
+        self.before = self.in_the_engine()
 
     def tearDown(self):
         catalog = json.load(urllib.request.urlopen(f'http://{self.registry}/v2/_catalog'))
         self.assertEqual(catalog['repositories'], [])
-        self.assertEqual(self.containers(), self.before, 'a container is left')
+        self.assertEqual(self.in_the_engine(), self.before, 'an image or a container is left')
 
     def submit(self, name, flags, fragments, **options):
         target = {'output_image_uri': f'{self.registry}/team/model:t'}
