@@ -19,7 +19,7 @@ namespace {
 
 /// With `-v`, reports the source of each value that is not a default. Lists may contain private
 /// values: reports only their source.
-void tell_origins(const FlagSet& flags, Console& console) {
+void report_origins(const FlagSet& flags, Console& console) {
   for (const auto& flag : flags.help()) {
     const auto& given = flags.given(flag.long_name);
     if (given.empty()) {
@@ -37,7 +37,7 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
   for (const auto& warning : reading.warnings) {
     console.warn(warning);
   }
-  tell_origins(*reading.flags, console);
+  report_origins(*reading.flags, console);
   Session session{.global = reading.global,
                   .flags = *reading.flags,
                   .format = OutputFormat::parse(reading.global.format),
@@ -49,7 +49,7 @@ int run_command(const Reading& reading, const Surroundings& surroundings, Consol
 }
 
 /// Prints help or version, which need only the flags; returns true if that was all.
-bool tell_about(const Reading& reading, Console& console) {
+bool report_about(const Reading& reading, Console& console) {
   if (reading.global.version) {
     console.result("autopack " AUTOPACK_VERSION "\n");
     return true;
@@ -73,7 +73,7 @@ bool tell_about(const Reading& reading, Console& console) {
 }
 
 int run_read(const Reading& reading, const Surroundings& surroundings, Console& console) {
-  if (tell_about(reading, console)) {
+  if (report_about(reading, console)) {
     return 0;
   }
   if (reading.entry == nullptr) {

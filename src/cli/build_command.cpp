@@ -41,10 +41,10 @@ private:
   pipeline::WantedPtr wanted(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
-    request.tells_git = session.format.kind != OutputFormat::Kind::text;
+    request.reports_git = session.format.kind != OutputFormat::Kind::text;
     auto wanted = pipeline::scan_wanted(std::move(request));
     if (is_first) {
-      pipeline::tell_inferred(session.console, wanted->inferred);
+      pipeline::report_inferred(session.console, wanted->inferred);
     }
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
     // A default name does not request a push if the image goes elsewhere.

@@ -78,7 +78,7 @@ std::string render(const Session& session, const nlohmann::json& object, const s
 
 /// Prints the result of a command in the requested `--format`; `text` is for people, so the locale
 /// may restrict its characters.
-void tell_result(const Session& session, const nlohmann::json& object, const std::string& text);
+void report_result(const Session& session, const nlohmann::json& object, const std::string& text);
 
 /// Returns the project directory's own name, for unnamed jobs and images.
 std::string directory_name(const std::filesystem::path& directory);

@@ -166,7 +166,7 @@ std::string render(const Session& session, const nlohmann::json& object, const s
   return render(session.format, object, text);
 }
 
-void tell_result(const Session& session, const nlohmann::json& object, const std::string& text) {
+void report_result(const Session& session, const nlohmann::json& object, const std::string& text) {
   const auto rendered = render(session, object, text);
   if (session.format.kind == OutputFormat::Kind::text) {
     session.console.result_for_people(rendered);

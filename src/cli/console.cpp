@@ -107,16 +107,16 @@ void Console::warn(const Problem& problem) {
 void Console::step(const StepEvent& event) {
   const std::lock_guard lock{mutex_};
   const bool shown = options_.progress != Progress::none && options_.verbosity >= 0;
-  const auto told = steps_.take(event, Clock::now(), shown && options_.verbosity > 0);
-  if (told && (shown || told->verb == "Failed")) {
-    told_log_ = told_log_ || told->verb == "Failed";
-    if (!told->log.empty()) {
-      write_lines(told->log);
+  const auto reported = steps_.take(event, Clock::now(), shown && options_.verbosity > 0);
+  if (reported && (shown || reported->verb == "Failed")) {
+    reported_log_ = reported_log_ || reported->verb == "Failed";
+    if (!reported->log.empty()) {
+      write_lines(reported->log);
     }
-    if (told->verb) {
-      const std::string verb = fmt::format("{:>10}", *told->verb);
-      write_folded(
-          fmt::format("{}  {}\n", told->verb == "Failed" ? paint_.red(verb) : verb, told->object));
+    if (reported->verb) {
+      const std::string verb = fmt::format("{:>10}", *reported->verb);
+      write_folded(fmt::format("{}  {}\n", reported->verb == "Failed" ? paint_.red(verb) : verb,
+                               reported->object));
     }
   }
   if (shown && !steps_.empty()) {
@@ -163,7 +163,7 @@ void Console::error(const Interrupted& end) {
 void Console::print_error(const Error& error) {
   steps_.forget();
   write_folded(error_text(error, paint_, options_.charset,
-                          told_log_ ? std::optional{engine::last_output_cause} : std::nullopt));
+                          reported_log_ ? std::optional{engine::last_output_cause} : std::nullopt));
 }
 
 void Console::program_output(std::string_view bytes) {

@@ -104,7 +104,7 @@ private:
   std::condition_variable_any woken_;
   Steps steps_;
   int live_lines_{0};
-  bool told_log_{false};  ///< a failed step's log was printed in full
+  bool reported_log_{false};  ///< a failed step's log was printed in full
   bool ending_{false};
   Background<void> watcher_{};  // last: it uses all the others
 };

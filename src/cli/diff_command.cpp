@@ -23,7 +23,7 @@ namespace autopack::cli {
 namespace {
 
 /// On the screen, for each kind of change.
-constexpr std::size_t most_told{40};
+constexpr std::size_t most_reported{40};
 
 /// One side: an existing image, or a planned project.
 struct Side {
@@ -64,9 +64,9 @@ public:
                       "replaces counts as new there; `--whole` reads them",
                       new_contents.unread_layers));
     }
-    const auto most = session.console.is_verbose() ? std::size_t{0} : most_told;
-    tell_result(session, compare::to_json(found, old_contents, new_contents),
-                compare::to_text(found, old_contents, new_contents, most));
+    const auto most = session.console.is_verbose() ? std::size_t{0} : most_reported;
+    report_result(session, compare::to_json(found, old_contents, new_contents),
+                  compare::to_text(found, old_contents, new_contents, most));
     return 0;
   }
 

@@ -97,7 +97,7 @@ private:
       const auto request =
           read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
       const auto checked = pipeline::check(session.services, request, nullptr);
-      pipeline::tell_inferred(session.console, checked.inferred);
+      pipeline::report_inferred(session.console, checked.inferred);
       for (const auto& problem : checked.warnings) {
         findings.push_back(
             preflight::warning("job", problem.message, problem.origin.value_or(""), problem.hints));
@@ -151,8 +151,8 @@ private:
     auto streams = session.console.streams();
     streams.errors_are_terminal = streams.output_is_terminal;
     const Paint paint{console_options(session.global, session.services.environment, streams).color};
-    tell_result(session, findings_json(findings),
-                findings_text(findings, paint, session.console.charset()));
+    report_result(session, findings_json(findings),
+                  findings_text(findings, paint, session.console.charset()));
     return has_errors(findings) ? 1 : 0;
   }
 

@@ -118,7 +118,7 @@ std::string Paint::one_of_many(std::size_t number, std::string_view text) const 
 std::string error_text(const Error& error,
                        const Paint& paint,
                        Charset charset,
-                       std::optional<std::string_view> told) {
+                       std::optional<std::string_view> reported) {
   if (!error.problems().empty()) {
     return problems_text(error.problems(), paint, charset);
   }
@@ -126,7 +126,7 @@ std::string error_text(const Error& error,
   std::string text = fmt::format("{} {}{}\n", paint.red("error:"), internal ? "internal: " : "",
                                  lines(with_short_names(error.message()), "  "));
   for (const auto& cause : error.causes()) {
-    if (told && cause.starts_with(*told)) {
+    if (reported && cause.starts_with(*reported)) {
       continue;
     }
     text += "  caused by: " + lines(with_short_names(cause), "    ") + "\n";

@@ -46,7 +46,7 @@ Error as_error(const std::exception& error);
 std::string error_text(const Error& error,
                        const Paint& paint,
                        Charset charset = Charset::utf8,
-                       std::optional<std::string_view> told = {});
+                       std::optional<std::string_view> reported = {});
 
 /// The same for a warning.
 std::string warning_text(const Problem& problem,

@@ -60,7 +60,7 @@ private:
         package_request(packaging_, build_, session.flags, services.environment),
         pipeline::Walks::several);
     if (is_first) {
-      pipeline::tell_inferred(session.console, wanted->inferred);
+      pipeline::report_inferred(session.console, wanted->inferred);
     }
     if (check_) {
       pipeline::check_offline(services, wanted);
@@ -75,8 +75,8 @@ private:
     }
     pipeline::Adviser adviser{services, work, std::move(secrets)};
     const auto explanation = pipeline::explain(services, work, adviser);
-    adviser.tell_all(executor::LookInto::engine);
-    pipeline::tell_scanned(session.console, work);
+    adviser.report_all(executor::LookInto::engine);
+    pipeline::report_scanned(session.console, work);
     const bool is_for_people = session.format.kind == OutputFormat::Kind::text;
     auto object = is_for_people && page_.empty() ? nlohmann::json{}
                                                  : explanation_object(explanation, work.plan());

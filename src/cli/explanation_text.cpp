@@ -77,7 +77,7 @@ void add_entry(Node& root, const plan::ContextEntry& entry) {
 }
 
 /// Prints children by size, largest first; summarizes the small ones at the end.
-void tell_node(const Node& node, std::size_t depth, std::size_t room, std::string& text) {
+void report_node(const Node& node, std::size_t depth, std::size_t room, std::string& text) {
   std::vector<const std::pair<const std::string, Node>*> children;
   for (const auto& child : node.children) {
     children.push_back(&child);
@@ -94,7 +94,7 @@ void tell_node(const Node& node, std::size_t depth, std::size_t room, std::strin
                         printable(name), counted);
     const bool is_heavy = child.size * 10 >= node.size;
     if (child.is_directory && is_heavy && depth + 1 < most_depth) {
-      tell_node(child, depth + 1, std::max<std::size_t>(room / 2, 3), text);
+      report_node(child, depth + 1, std::max<std::size_t>(room / 2, 3), text);
     }
   }
   if (shown < children.size()) {
@@ -114,7 +114,7 @@ std::string tree_text(const plan::Plan& plan, Detail detail) {
   }
   std::string text =
       fmt::format("\nGoes in: {}, {}\n", files_text(root.files), human_size(root.size));
-  tell_node(root, 0, (detail == Detail::brief ? most_lines : most_lines_of_all) / 2, text);
+  report_node(root, 0, (detail == Detail::brief ? most_lines : most_lines_of_all) / 2, text);
   return text;
 }
 
@@ -131,13 +131,13 @@ std::string least_size(std::uint64_t size, bool is_least) {
 
 std::string paths_text(const LeftOut& left) {
   std::string paths = left.paths.front().path;
-  std::size_t told = 1;
-  for (; told < std::min<std::size_t>(left.paths.size(), 3) &&
-         paths.size() + left.paths[told].path.size() < 30;
-       ++told) {
-    paths += ", " + left.paths[told].path;
+  std::size_t reported = 1;
+  for (; reported < std::min<std::size_t>(left.paths.size(), 3) &&
+         paths.size() + left.paths[reported].path.size() < 30;
+       ++reported) {
+    paths += ", " + left.paths[reported].path;
   }
-  return told < left.count ? paths + fmt::format(" and {} more", left.count - told) : paths;
+  return reported < left.count ? paths + fmt::format(" and {} more", left.count - reported) : paths;
 }
 
 std::string left_out_text(const std::vector<LeftOut>& all, Detail detail) {
@@ -218,7 +218,7 @@ std::string upload_text(const ExpectedUpload& upload) {
 }
 
 /// Lists the files that pip reads, or their number if they are many.
-void tell_read(Table& table, const plan::Dependencies& dependencies, Detail detail) {
+void report_read(Table& table, const plan::Dependencies& dependencies, Detail detail) {
   std::vector<const plan::ContextEntry*> files;
   std::uint64_t size = 0;
   for (const auto& input : dependencies.inputs) {
@@ -236,7 +236,7 @@ void tell_read(Table& table, const plan::Dependencies& dependencies, Detail deta
   }
 }
 
-void tell_installed(Table& table, const plan::Dependencies& dependencies) {
+void report_installed(Table& table, const plan::Dependencies& dependencies) {
   if (dependencies.empty()) {
     table.row("installs", "nothing");
   }
@@ -298,8 +298,8 @@ std::string explanation_text(const Explanation& explanation,
     table.row("base", plan.base.reference);
   }
   table.row("platform", plan.platform);
-  tell_installed(table, plan.dependencies);
-  tell_read(table, plan.dependencies, detail);
+  report_installed(table, plan.dependencies);
+  report_read(table, plan.dependencies, detail);
   return table.text() + tree_text(plan, detail) + kept_text(explanation.kept, detail) +
          left_out_text(explanation.left_out, detail) + layers_text(explanation) +
          outcomes_text(explanation, plan);

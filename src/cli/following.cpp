@@ -49,7 +49,7 @@ void throw_unless_succeeded(const google::Job& job) {
   }
 }
 
-std::function<void(const google::Job& job)> tell_states(Console& console) {
+std::function<void(const google::Job& job)> report_states(Console& console) {
   const auto begun = Clock::now();
   return [&console, begun, has_waited = false](const google::Job& job) mutable {
     const auto state = submit::state_of(*job);
@@ -83,7 +83,7 @@ google::Job follow(Session& session,
                                .name = *parsed,
                                .longest_wait = longest_wait(flags.polling_interval),
                                .reporter = &session.console,
-                               .changed = tell_states(session.console),
+                               .changed = report_states(session.console),
                                .logged = [&](const google::LogEntry& entry) {
                                  session.console.program_errors(text.render(entry));
                                }};

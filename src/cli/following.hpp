@@ -39,6 +39,6 @@ void throw_unless_succeeded(const google::Job& job);
 
 /// Returns a callback for submit::WatchOptions::changed that reports a job's states: on a terminal
 /// as one redrawn line with the elapsed time.
-std::function<void(const google::Job& job)> tell_states(Console& console);
+std::function<void(const google::Job& job)> report_states(Console& console);
 
 }  // namespace autopack::cli

@@ -70,7 +70,7 @@ public:
                                  {"cache", {{"project", to_json(own)}, {"all", to_json(shared)}}}};
     object["current"] = {{"image", or_null(project.image_key)},
                          {"dependencies", or_null(project.dependency_key)}};
-    tell_result(session, object, text);
+    report_result(session, object, text);
     return 0;
   }
 

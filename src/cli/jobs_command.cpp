@@ -49,7 +49,7 @@ using google::JobName;
 
 /// The limit of listed jobs with one name.
 constexpr std::size_t most_listed{1000};
-constexpr std::size_t most_jobs_told{10};
+constexpr std::size_t most_jobs_reported{10};
 
 bool is_number(const std::string& text) {
   return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -157,7 +157,7 @@ Error several_jobs(const JobChoice& choice, const std::vector<nlohmann::json>& f
                           found.size() < most_listed ? "" : " or more", words_of(choice),
                           printable(choice.typed.value_or(""))));
   error.hint("`--latest` takes the newest of them, an ID any other:");
-  const auto shown = std::min(found.size(), most_jobs_told);
+  const auto shown = std::min(found.size(), most_jobs_reported);
   const std::vector<nlohmann::json> first(found.begin(),
                                           found.begin() + static_cast<std::ptrdiff_t>(shown));
   for (const auto& line : split(trim(job_table(first)), '\n')) {
@@ -458,7 +458,7 @@ private:
       session.console.done("Found", fmt::format("no job in region `{}` of project `{}`",
                                                 *location.region, *location.project));
     }
-    return tell_list(session, jobs);
+    return report_list(session, jobs);
   }
 
   int list_local(Session& session) const {
@@ -477,10 +477,10 @@ private:
     if (jobs.empty() && session.format.kind != OutputFormat::Kind::value) {
       session.console.done("Found", "no job of this machine");
     }
-    return tell_list(session, jobs);
+    return report_list(session, jobs);
   }
 
-  static int tell_list(Session& session, const std::vector<json>& jobs) {
+  static int report_list(Session& session, const std::vector<json>& jobs) {
     if (session.format.kind == OutputFormat::Kind::value) {
       std::string text;
       for (const auto& job : jobs) {
@@ -489,12 +489,12 @@ private:
       session.console.result(text);
       return 0;
     }
-    tell_result(session, json(jobs), job_table(jobs));
+    report_result(session, json(jobs), job_table(jobs));
     return 0;
   }
 
   static int describe(Session& session, const json& job) {
-    tell_result(session, job, job_details(job));
+    report_result(session, job, job_details(job));
     const auto failure = submit::failure_of(job);
     if (failure && submit::state_of(job).ended && !failure->causes().empty()) {
       session.console.warn(
@@ -512,13 +512,13 @@ private:
       const auto now = jobs.get(found.name);
       job = now ? now : job;
     }
-    return tell_cancelled(session, *job, found.name.text(), had_ended);
+    return report_cancelled(session, *job, found.name.text(), had_ended);
   }
 
-  static int tell_cancelled(Session& session,
-                            const json& job,
-                            const std::string& name,
-                            bool had_ended) {
+  static int report_cancelled(Session& session,
+                              const json& job,
+                              const std::string& name,
+                              bool had_ended) {
     const auto word = submit::state_of(job).word;
     session.console.done(had_ended ? "Ended" : "Cancelling",
                          had_ended ? fmt::format("{} before: it is {}", name, word)
@@ -536,7 +536,7 @@ private:
     if (action == "cancel") {
       const bool had_ended = submit::state_of(job_of(record)).ended;
       const auto job = cancel_local_job(record, session.services.cancellation);
-      return tell_cancelled(session, job, record.name(), had_ended);
+      return report_cancelled(session, job, record.name(), had_ended);
     }
     const auto ended = stream_local_logs(session, record, {.task = task_, .together = together_});
     if (const auto failure = submit::failure_of(ended)) {
@@ -572,7 +572,7 @@ private:
                        .longest_wait = wait,
                        .follows = follows,
                        .reporter = &session.console,
-                       .changed = tell_states(session.console),
+                       .changed = report_states(session.console),
                        .logged = [&](const google::LogEntry& entry) {
                          session.console.program_output(text.render(entry));
                        }});

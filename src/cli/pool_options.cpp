@@ -76,7 +76,7 @@ PoolFlags without_replaced(PoolFlags pool, const PoolFlags& flags) {
 }
 
 /// For a file without pools, makes one of its keys, each with its own line.
-void tell_lines(PoolFlags& pool, const PoolFlags& of_files) {
+void report_lines(PoolFlags& pool, const PoolFlags& of_files) {
   const bool is_made = std::ranges::any_of(
       of_files.origins, [&](const auto& one) { return one.second == pool.origin; });
   if (is_made) {
@@ -144,7 +144,7 @@ std::vector<PoolFlags> read_pools(const FlagSet& typed, Problems& problems) {
     return pools;
   }
   if (!pools.front().empty()) {
-    tell_lines(pools.front(), of_files);
+    report_lines(pools.front(), of_files);
     auto below = machine_of(of_files);
     if (!pools.front().names_project() || !names_pools(typed)) {
       below.container_image_uri = of_files.container_image_uri;

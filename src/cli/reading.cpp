@@ -60,7 +60,7 @@ Problems unknown_variables(const FlagSet& flags, const Environment& environment)
 }
 
 /// Returns true if the directory does not matter.
-bool only_tells(const GlobalOptions& global) {
+bool only_prints(const GlobalOptions& global) {
   return global.help || global.help_all || global.version || global.manual || global.schema;
 }
 
@@ -187,7 +187,7 @@ void warn_of_flags_files(Reading& reading,
                          const std::vector<NamedFile>& files,
                          const Environment& environment) {
   const auto& source = reading.flags->given("--source");
-  if (source.empty() || only_tells(reading.global)) {
+  if (source.empty() || only_prints(reading.global)) {
     return;
   }
   for (const auto& file : files) {
@@ -235,7 +235,7 @@ void read_command_line(Reading& reading,
   if (reading.global.directory) {
     enter(*reading.global.directory);
   }
-  if (!only_tells(reading.global)) {
+  if (!only_prints(reading.global)) {
     const auto named = take_settings_file(tokens, *reading.flags);
     const auto& source = reading.flags->given("--source");
     auto settings = find_settings(

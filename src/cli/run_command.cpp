@@ -251,13 +251,13 @@ private:
       return reference.text;
     }
     const auto packaged_now = wanted(session);
-    tell_idle_gpus(session, packaged_now);
+    report_idle_gpus(session, packaged_now);
     return pipeline::package_for_running(services, packaged_now).image_id.value();
   }
 
   /// Warns if the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` silences
   /// it.
-  void tell_idle_gpus(Session& session, const pipeline::WantedPtr& packaged_now) const {
+  void report_idle_gpus(Session& session, const pipeline::WantedPtr& packaged_now) const {
     if (gpu_ || !container_.gpus.empty() || find_gpus().empty()) {
       return;
     }
@@ -272,7 +272,7 @@ private:
   /// Returns the image to package, from the current files.
   std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
     auto wanted = scan_program(session);
-    pipeline::tell_inferred(session.console, wanted->inferred);
+    pipeline::report_inferred(session.console, wanted->inferred);
     wanted->name = image_name(packaging_, wanted->request, {});
     wanted->may_push = false;
     return wanted;

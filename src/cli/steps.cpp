@@ -102,19 +102,19 @@ std::string harmless_lines(std::string_view text) {
   return result;
 }
 
-std::string Steps::untold_log(Running& step, bool to_the_end) {
-  const std::size_t begin = step.log_told;
+std::string Steps::unreported_log(Running& step, bool to_the_end) {
+  const std::size_t begin = step.log_reported;
   const std::size_t end = to_the_end ? step.log.size() : step.log.rfind('\n') + 1;
   if (end <= begin) {
     return {};
   }
-  step.log_told = end;
+  step.log_reported = end;
   return harmless_lines(std::string_view{step.log}.substr(begin, end - begin));
 }
 
-std::optional<Steps::Told> Steps::take(const StepEvent& event,
-                                       Clock::time_point now,
-                                       bool with_logs) {
+std::optional<Steps::Reported> Steps::take(const StepEvent& event,
+                                           Clock::time_point now,
+                                           bool with_logs) {
   using State = StepEvent::State;
   if (event.state == State::cached) {
     running_.erase(event.id);
@@ -124,7 +124,7 @@ std::optional<Steps::Told> Steps::take(const StepEvent& event,
   Running& step = found->second;
   if (is_new) {
     step.started = now;
-    step.told = now;
+    step.reported = now;
     step.order = next_++;
   }
   if (!event.name.empty()) {
@@ -139,29 +139,29 @@ std::optional<Steps::Told> Steps::take(const StepEvent& event,
     if (step.log.size() > 2 * log_limit) {
       const std::size_t dropped = step.log.size() - log_limit;
       step.log.erase(0, dropped);
-      step.log_told -= std::min(step.log_told, dropped);
+      step.log_reported -= std::min(step.log_reported, dropped);
     }
   }
   const bool failed = event.state == State::failed;
-  Told told;
+  Reported reported;
   if (failed || with_logs) {
-    told.log = untold_log(step, failed || event.state == State::completed);
+    reported.log = unreported_log(step, failed || event.state == State::completed);
   }
   const bool ended = failed || event.state == State::completed;
   if (failed || (ended && now - step.started >= std::chrono::seconds{1})) {
     const auto time = elapsed_text(now - step.started);
     if (const auto past = failed ? std::nullopt : finished(step.name)) {
-      told.verb = past->verb;
-      told.object = fmt::format("{} in {}", cut(past->object, name_limit), time);
+      reported.verb = past->verb;
+      reported.object = fmt::format("{} in {}", cut(past->object, name_limit), time);
     } else {
-      told.verb = failed ? "Failed" : "Step";
-      told.object = fmt::format("{} ({})", cut(step.name, name_limit), time);
+      reported.verb = failed ? "Failed" : "Step";
+      reported.object = fmt::format("{} ({})", cut(step.name, name_limit), time);
     }
   }
   if (ended) {
     running_.erase(found);
   }
-  return !told.verb && told.log.empty() ? std::nullopt : std::optional{told};
+  return !reported.verb && reported.log.empty() ? std::nullopt : std::optional{reported};
 }
 
 std::vector<const Steps::Running*> Steps::in_order() const {
@@ -200,8 +200,8 @@ std::vector<std::string> Steps::live_lines(Clock::time_point now,
 std::vector<std::string> Steps::silent_lines(Clock::time_point now, std::chrono::seconds silence) {
   std::vector<std::string> lines;
   for (auto& [id, step] : running_) {
-    if (now - step.told >= silence) {
-      step.told = now;
+    if (now - step.reported >= silence) {
+      step.reported = now;
       const auto elapsed = now - step.started;
       lines.push_back(fmt::format("{} ({}{})", step.name, elapsed_text(elapsed),
                                   amount(step.current, step.total, elapsed)));

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 class Steps {
 public:
   /// Permanent output because of an event.
-  struct Told {
+  struct Reported {
     std::optional<std::string> verb{};  ///< `Step` or `Failed`; absent for a log only
     std::string object{};
     std::string log{};  ///< the step's new output, sanitized
@@ -25,7 +25,7 @@ public:
 
   /// With `with_logs`, returns every whole line of a step immediately; else only a failed step's
   /// log, in full. Returns nothing if there is nothing to print.
-  std::optional<Told> take(const StepEvent& event, Clock::time_point now, bool with_logs);
+  std::optional<Reported> take(const StepEvent& event, Clock::time_point now, bool with_logs);
   /// Returns one line per running step, at most `limit`, each cut to `columns`.
   std::vector<std::string> live_lines(Clock::time_point now, int columns, std::size_t limit) const;
   /// Returns running steps without an event for `silence`, once per `silence`.
@@ -40,15 +40,15 @@ private:
   struct Running {
     std::string name{};
     Clock::time_point started{};
-    Clock::time_point told{};
+    Clock::time_point reported{};
     std::uint64_t current{0};
     std::uint64_t total{0};
     std::string log{};
-    std::size_t log_told{0};  ///< bytes of `log` already printed
+    std::size_t log_reported{0};  ///< bytes of `log` already printed
     std::size_t order{0};
   };
 
-  static std::string untold_log(Running& step, bool to_the_end);
+  static std::string unreported_log(Running& step, bool to_the_end);
   std::vector<const Running*> in_order() const;
 
   std::map<std::string, Running> running_;

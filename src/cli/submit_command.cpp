@@ -535,7 +535,7 @@ private:
         throw_unless_succeeded(result.job());
       }
       if (submitter_ == "local") {
-        return tell_local_end(session, result, done.job);
+        return report_local_end(session, result, done.job);
       }
       result.print();
       return 0;
@@ -553,9 +553,9 @@ private:
   }
 
   /// Returns the exit status of the replica that decided it.
-  static int tell_local_end(Session& session,
-                            const SubmissionResult& result,
-                            const submit::SubmittedJob& job) {
+  static int report_local_end(Session& session,
+                              const SubmissionResult& result,
+                              const submit::SubmittedJob& job) {
     result.print();
     if (session.format.kind == OutputFormat::Kind::text) {
       session.console.program_errors(trial_table(*job.answer));

@@ -20,7 +20,7 @@ bool is_plain(char c) {
 }
 
 /// Returns the length of the character that begins with `first`; 1 for invalid bytes.
-std::size_t length_told(char first) {
+std::size_t length_reported(char first) {
   const auto byte = static_cast<unsigned char>(first);
   return byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
 }
@@ -29,7 +29,7 @@ std::size_t length_told(char first) {
 /// incomplete.
 std::size_t next_length(std::string_view text) {
   if (text.front() != escape) {
-    const auto length = length_told(text.front());
+    const auto length = length_reported(text.front());
     return length <= text.size() ? length : 0;
   }
   if (text.size() == 1) {

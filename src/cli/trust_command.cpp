@@ -45,7 +45,7 @@ private:
       text += printable(directory) + "\n";
       directories.push_back({{"directory", directory}, {"settings", fingerprints.size()}});
     }
-    tell_result(session, {{"directories", std::move(directories)}}, text);
+    report_result(session, {{"directories", std::move(directories)}}, text);
   }
 
   static void remove(Session& session, TrustRecords& records, const Environment& environment) {

@@ -227,7 +227,7 @@ EngineInfo Api::negotiate() {
   // `1` is set by an administrator; engines before 23 do not report a version unless configured to.
   const std::string builder = pong.header("Builder-Version").value_or("");
   const std::string system = pong.header("Ostype").value_or("linux");
-  info.tells_origin = !info.podman && *minor >= origin_minor;
+  info.reports_origin = !info.podman && *minor >= origin_minor;
   info.buildkit = !info.podman && builder != "1" && system == "linux" && *minor >= buildkit_minor;
 
   auto ask =

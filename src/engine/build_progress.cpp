@@ -104,7 +104,7 @@ int BuildProgress::cached_steps() const {
 void BuildProgress::set_name(Step& step, std::string_view name) const {
   if (step.name != name) {
     step.name = name;
-    step.told = naming_ ? naming_(name) : step.name;
+    step.reported = naming_ ? naming_(name) : step.name;
   }
 }
 
@@ -152,7 +152,7 @@ void BuildProgress::take_trace(std::string_view encoded) {
   for (const auto& status : trace->statuses) {
     if (reporter_ != nullptr) {
       reporter_->step({.id = status.vertex,
-                       .name = steps_[status.vertex].told,
+                       .name = steps_[status.vertex].reported,
                        .state = State::progress,
                        .current = status.current,
                        .total = status.total,
@@ -217,7 +217,7 @@ void BuildProgress::log(const std::string& id, std::string_view text) {
   }
   if (reporter_ != nullptr) {
     reporter_->step({.id = id,
-                     .name = step.told,
+                     .name = step.reported,
                      .state = State::log,
                      .text = without_retries(text, *reporter_)});
   }
@@ -231,11 +231,11 @@ void BuildProgress::move(const std::string& id, State state, const std::string& 
   }
   step.state = state;
   if (reporter_ != nullptr) {
-    if (state == State::started && step.told != step.name) {
+    if (state == State::started && step.reported != step.name) {
       reporter_->detail(
-          fmt::format("{}: {}", step.told, single_spaced(redact_credentials(step.name))));
+          fmt::format("{}: {}", step.reported, single_spaced(redact_credentials(step.name))));
     }
-    reporter_->step({.id = id, .name = step.told, .state = state, .text = reason});
+    reporter_->step({.id = id, .name = step.reported, .state = state, .text = reason});
   }
 }
 

@@ -39,7 +39,7 @@ public:
 private:
   struct Step {
     std::string name{};                                  ///< the engine's
-    std::string told{};                                  ///< for people
+    std::string reported{};                              ///< for people
     StepEvent::State state{StepEvent::State::progress};  ///< progress: nothing reported yet
     std::string last_log{};
     std::string error{};

@@ -45,7 +45,7 @@ struct EngineInfo {
   std::string platform{};     ///< of the engine: `linux/amd64`
   bool buildkit{false};
   bool podman{false};
-  bool tells_origin{false};  ///< Docker::repositories_with returns a result
+  bool reports_origin{false};  ///< Docker::repositories_with returns a result
 };
 
 /// An image in the engine.

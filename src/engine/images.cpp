@@ -158,7 +158,7 @@ std::optional<LocalImage> inspect_image(Api& api, const std::string& reference) 
 }
 
 std::optional<std::vector<std::string>> image_repositories(Api& api, const std::string& reference) {
-  if (!api.info().tells_origin) {
+  if (!api.info().reports_origin) {
     return std::nullopt;
   }
   const auto response = api.send(api.origin_request(reference));

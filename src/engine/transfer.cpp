@@ -90,24 +90,24 @@ void Transfer::take_layer(const std::string& id,
   if (status == "Layer already exists" || status == "Already exists" ||
       status.starts_with("Mounted from")) {
     layer.ended = true;
-    tell(with(State::cached));
+    report(with(State::cached));
   } else if (status == "Pushed" || status == "Pull complete") {
     layer.ended = true;
     layer.uploaded = status == "Pushed";
-    tell(with(State::completed));
+    report(with(State::completed));
   } else if (current > 0) {
     // Empty layers are reported without a total, and small ones exceed it.
     layer.size = std::max({layer.size, current, total});
     if (!std::exchange(layer.named, true)) {
-      tell(with(State::started));
+      report(with(State::started));
     }
     StepEvent progress = with(State::progress);
     progress.text = status;
-    tell(progress);
+    report(progress);
   }
 }
 
-void Transfer::tell(const StepEvent& event) {
+void Transfer::report(const StepEvent& event) {
   if (reporter_ != nullptr) {
     reporter_->step(event);
   }

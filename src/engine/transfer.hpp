@@ -44,7 +44,7 @@ private:
   void take(const nlohmann::json& message);
   void take_status(const std::string& status);
   void take_layer(const std::string& id, const std::string& status, const nlohmann::json& message);
-  void tell(const StepEvent& event);
+  void report(const StepEvent& event);
 
   Reporter* reporter_;
   JsonLines lines_;

@@ -81,7 +81,7 @@ void report_doubt(Services& services, const image::Reference& reference, const E
       printable(reference.text));
   const auto reason = join(doubt.causes(), ": ");
   // An image with a short name may never have been in a registry; some engines do not know that.
-  const bool was_there = reference.names_registry() || services.docker().info().tells_origin;
+  const bool was_there = reference.names_registry() || services.docker().info().reports_origin;
   if (was_there && engine::is_unreachable(reason)) {
     services.reporter->warn(Problem::warning({.message = message, .reason = non_empty(reason)}));
   } else {

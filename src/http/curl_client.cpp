@@ -59,7 +59,7 @@ auto reported(const ClientOptions& options,
               Action&& action) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const auto tell = [&](const std::string& outcome) {
+  const auto report = [&](const std::string& outcome) {
     if (options.reporter != nullptr) {
       const auto spent =
           std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -70,10 +70,10 @@ auto reported(const ClientOptions& options,
   int status = 0;
   try {
     auto result = action(status);
-    tell(std::to_string(status));
+    report(std::to_string(status));
     return result;
   } catch (const std::exception&) {
-    tell("failed");
+    report("failed");
     throw;
   }
 }

@@ -28,7 +28,7 @@ struct Exchange {
   std::exception_ptr failure{};
   std::size_t head{0};  ///< bytes of all heads so far
   bool too_large{false};
-  bool told_head{false};
+  bool reported_head{false};
   bool cut{false};  ///< the text of the refusal is longer than the limit
 };
 
@@ -72,8 +72,8 @@ std::size_t on_body(const char* bytes, std::size_t size, std::size_t count, void
   const std::size_t length = size * count;
   const bool good = guarded(exchange, [&] {
     if (exchange.request.on_data && exchange.response.ok()) {
-      if (exchange.request.on_head && !exchange.told_head) {
-        exchange.told_head = true;
+      if (exchange.request.on_head && !exchange.reported_head) {
+        exchange.reported_head = true;
         exchange.request.on_head(exchange.response);
       }
       exchange.request.on_data({bytes, length});

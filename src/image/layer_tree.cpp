@@ -27,7 +27,7 @@ constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 /// holes cost nothing to write.
 constexpr std::uint64_t most_read{std::uint64_t{4} << 30U};
 
-bool tells_of_programs(const ArchiveEntry& entry, const std::string& path) {
+bool describes_programs(const ArchiveEntry& entry, const std::string& path) {
   return entry.type == ArchiveEntry::Type::symlink || (entry.mode & 0111U) != 0 ||
          path.ends_with("/pip/__init__.py") || path.ends_with("/pyvenv.cfg") ||
          path == "pyvenv.cfg";
@@ -116,7 +116,7 @@ private:
     auto noted = entry.type == ArchiveEntry::Type::hard_link
                      ? note_of(directory + normal_path(entry.link))
                      : note(entry, path, content);
-    if (noted || tells_of_programs(entry, path)) {
+    if (noted || describes_programs(entry, path)) {
       remember(path, {.note = std::move(noted)});
     }
   }

@@ -385,9 +385,9 @@ void Access::detail(const std::string& text) const {
 
 void Access::warn(const Problem& problem) const {
   const std::scoped_lock lock{mutex_};
-  const bool is_new = !contains(told_, problem.message);
+  const bool is_new = !contains(reported_, problem.message);
   if (is_new && options_.reporter != nullptr) {
-    told_.push_back(problem.message);
+    reported_.push_back(problem.message);
     options_.reporter->warn(problem);
   }
 }

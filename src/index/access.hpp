@@ -142,7 +142,7 @@ private:
   AccessOptions options_;
   Logins logins_;
   mutable std::mutex mutex_{};
-  mutable std::vector<std::string> told_{};
+  mutable std::vector<std::string> reported_{};
 };
 
 }  // namespace autopack::index

@@ -263,7 +263,7 @@ private:
       stop_if_requested();
       verifier_.update(bytes);
     });
-    tell();
+    report();
   }
 
   void restart() {
@@ -350,7 +350,7 @@ private:
     if (expected > largest_) {
       refuse(fmt::format("it has {}; the limit is {}", human_size(expected), human_size(largest_)));
     }
-    tell();
+    report();
   }
 
   void take(std::string_view bytes) {
@@ -360,7 +360,7 @@ private:
     }
     file_.append(bytes);
     verifier_.update(bytes);
-    tell();
+    report();
   }
 
   void copy(const std::filesystem::path& path) {
@@ -387,7 +387,7 @@ private:
     return verifier_.sha256();
   }
 
-  void tell() const {
+  void report() const {
     if (progress_) {
       progress_(file_.size(), what_.size ? what_.size : total_);
     }

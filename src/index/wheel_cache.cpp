@@ -282,12 +282,12 @@ std::vector<CachedFile> WheelCache::get_all(
   }
   in_parallel(missing.size(), options_.connections, [&](std::size_t i, const Stop& stop) {
     const std::size_t index = missing[i];
-    const auto tell = [&](std::uint64_t done, std::optional<std::uint64_t> total) {
+    const auto report = [&](std::uint64_t done, std::optional<std::uint64_t> total) {
       stop.throw_if_requested();
       totals.set(index, done, total);
     };
-    auto file = bring(downloads[index], tell);
-    tell(file.size, file.size);
+    auto file = bring(downloads[index], report);
+    report(file.size, file.size);
     arrive(index, std::move(file));
   });
   if (!missing.empty()) {

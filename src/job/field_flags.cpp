@@ -144,14 +144,14 @@ public:
 
   void operator()(const TextField& field) const {
     field.place(job_) = std::get<std::string>(given_.value);
-    tell_origin();
+    report_origin();
   }
 
   void operator()(const DurationField& field) const {
     const auto& text = std::get<std::string>(given_.value);
     if (auto duration = api_duration(text)) {
       field.place(job_) = std::move(duration);
-      tell_origin();
+      report_origin();
       return;
     }
     problems_.push_back(
@@ -164,7 +164,7 @@ public:
   void operator()(const SwitchField& field) const {
     if (std::get<bool>(given_.value)) {
       field.place(job_) = true;
-      tell_origin();
+      report_origin();
     } else if (job_.origins.erase(std::string{given_.flag->path}) > 0) {
       field.place(job_).reset();
     }
@@ -172,7 +172,7 @@ public:
 
   void operator()(const ListField& field) const {
     field.place(job_) = std::get<std::vector<std::string>>(given_.value);
-    tell_origin();
+    report_origin();
   }
 
   void operator()(const PoolTextField& /*field*/) const {}
@@ -180,7 +180,7 @@ public:
   void operator()(const PoolNumberField& /*field*/) const {}
 
 private:
-  void tell_origin() const { job_.origins[std::string{given_.flag->path}] = given_.origin; }
+  void report_origin() const { job_.origins[std::string{given_.flag->path}] = given_.origin; }
 
   const GivenField& given_;
   Job& job_;

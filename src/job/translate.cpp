@@ -143,9 +143,9 @@ Translation translate(const LegacyFlags& flags, const std::optional<LegacyFile>&
     return a.message == b.message && a.origin == b.origin;
   };
   for (const auto& warning : warnings) {
-    const bool told = std::ranges::any_of(
+    const bool reported = std::ranges::any_of(
         result.warnings, [&](const Problem& other) { return same(warning, other); });
-    if (!told) {
+    if (!reported) {
       result.warnings.push_back(warning);
     }
   }

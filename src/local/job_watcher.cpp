@@ -74,7 +74,7 @@ void JobWatcher::used(const Replica& replica, const Usage& usage) {
   }
 }
 
-void JobWatcher::told(const std::string& severity, const std::string& message) {
+void JobWatcher::reported(const std::string& severity, const std::string& message) {
   write(severity.c_str(), options_.prefix + "service", message);
   options_.screen->log(options_.prefix + "service", message);
 }

@@ -54,7 +54,7 @@ public:
   void wrote(const Replica& replica, bool is_error, std::string_view bytes) override;
   void changed(const Replica& replica, const std::string& state) override;
   void used(const Replica& replica, const Usage& usage) override;
-  void told(const std::string& severity, const std::string& message) override;
+  void reported(const std::string& severity, const std::string& message) override;
   void running() override;
   void ending() override;
 

@@ -67,7 +67,7 @@ LocalJob::LocalJob(const job::Job& job, LocalOptions& options)
     end({.state = "JOB_STATE_FAILED", .status = 1, .code = 13, .message = error.message()});
     throw;
   }
-  tell_limits();
+  report_limits();
 }
 
 void LocalJob::set(const std::string& key, json value) {
@@ -135,7 +135,7 @@ void LocalJob::pull_images() const {
   }
 }
 
-void LocalJob::tell_limits() const {
+void LocalJob::report_limits() const {
   const auto wanted = sum(replica_counts(job_.spec));
   const auto given = sum(counts());
   if (given < wanted) {

@@ -45,7 +45,7 @@ public:
 
 private:
   void pull_images() const;
-  void tell_limits() const;
+  void report_limits() const;
 
   const job::Job& job_;
   LocalOptions& options_;

@@ -24,8 +24,11 @@ namespace autopack::local {
 UsageWatch::UsageWatch(engine::Containers& containers,
                        const std::vector<Replica>& replicas,
                        std::chrono::milliseconds period,
-                       Told told)
-    : containers_{containers}, replicas_{replicas}, period_{period}, told_{std::move(told)} {
+                       Reported reported)
+    : containers_{containers},
+      replicas_{replicas},
+      period_{period},
+      reported_{std::move(reported)} {
   thread_ = start_thread([this](const std::stop_token& stop) { watch(stop); });
 }
 
@@ -54,7 +57,8 @@ void UsageWatch::look_at(const Replica& replica) {
   if (!is_first && look.processor_time >= before->second.processor_time) {
     const std::chrono::duration<double> busy = look.processor_time - before->second.processor_time;
     const std::chrono::duration<double> passed = look.at - before->second.at;
-    told_(replica, {.memory = usage->memory, .processors = passed.count() > 0 ? busy / passed : 0});
+    reported_(replica,
+              {.memory = usage->memory, .processors = passed.count() > 0 ? busy / passed : 0});
   }
   before->second = look;
 }
@@ -299,11 +303,11 @@ private:
     switch (restart_policy_.after(replica, event.exit)) {
       case RestartPolicy::Next::go_on: break;
       case RestartPolicy::Next::restart_replica:
-        tell("WARNING", restart_policy_.message());
+        report("WARNING", restart_policy_.message());
         start(event.replica);
         break;
       case RestartPolicy::Next::restart_job:
-        tell("WARNING", restart_policy_.message());
+        report("WARNING", restart_policy_.message());
         start_again();
         break;
       case RestartPolicy::Next::succeed: return Ending{.state = "JOB_STATE_SUCCEEDED"};
@@ -316,9 +320,9 @@ private:
     return std::nullopt;
   }
 
-  void tell(const std::string& severity, const std::string& message) {
+  void report(const std::string& severity, const std::string& message) {
     const std::lock_guard lock{mutex_};
-    run_.watcher->told(severity, message);
+    run_.watcher->reported(severity, message);
   }
 
   void start_again() {
@@ -358,8 +362,8 @@ private:
         continue;
       }
       const bool cuts = fault.kind == Fault::Kind::cut;
-      tell("WARNING",
-           fmt::format("`--fail`: {} {}.", found->name, cuts ? "loses its network" : "is killed"));
+      report("WARNING", fmt::format("`--fail`: {} {}.", found->name,
+                                    cuts ? "loses its network" : "is killed"));
       if (cuts) {
         containers().disconnect(run_.cluster.network, found->container);
       } else {

@@ -30,13 +30,13 @@ struct Usage {
 /// Samples the usage of running containers periodically, on its own thread, until destroyed.
 class UsageWatch {
 public:
-  using Told = std::function<void(const Replica& replica, const Usage& usage)>;
+  using Reported = std::function<void(const Replica& replica, const Usage& usage)>;
 
   /// All arguments must outlive it. A replica is reported from its second sample on.
   UsageWatch(engine::Containers& containers,
              const std::vector<Replica>& replicas,
              std::chrono::milliseconds period,
-             Told told);
+             Reported reported);
 
 private:
   struct Look {
@@ -50,7 +50,7 @@ private:
   engine::Containers& containers_;
   const std::vector<Replica>& replicas_;
   std::chrono::milliseconds period_;
-  Told told_;
+  Reported reported_;
   std::mutex mutex_;
   std::condition_variable_any woken_;
   std::map<std::string, Look> looks_{};
@@ -104,7 +104,7 @@ public:
   /// The resource usage of a running replica; only if ClusterRun enables it.
   virtual void used(const Replica& replica, const Usage& usage) = 0;
   /// A message about the job, in the service's wording.
-  virtual void told(const std::string& severity, const std::string& message) = 0;
+  virtual void reported(const std::string& severity, const std::string& message) = 0;
   /// Every replica is running.
   virtual void running() = 0;
   /// All replicas have stopped; their containers are about to be removed.

@@ -434,14 +434,14 @@ void StudyRun::run_trial(std::size_t number) {
     container.environment["CLOUD_ML_HP_METRIC_TAG"] = goals_.ids.empty() ? "" : goals_.ids.front();
     run.specs.push_back(std::move(container));
   }
-  watcher.told("INFO", words_of(trial.values));
+  watcher.reported("INFO", words_of(trial.values));
   const auto ending = run_cluster(run);
   if (trial.state == "STOPPING") {
-    watcher.told("INFO", fmt::format("Stopped early at step {}.", trial.measured.back().step));
+    watcher.reported("INFO", fmt::format("Stopped early at step {}.", trial.measured.back().step));
   }
   judge(trial, ending, report);
   if (trial.reason) {
-    watcher.told("ERROR", *trial.reason);
+    watcher.reported("ERROR", *trial.reason);
   }
   lock.lock();
   is_cancelled_ = is_cancelled_ || ending.state == "JOB_STATE_CANCELLED";

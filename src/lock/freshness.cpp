@@ -136,11 +136,11 @@ Problem older_than_project(const std::string& file,
        .hints = {command}});
 }
 
-void tell_missing_names(LockedSet& set,
-                        const std::string& file,
-                        const Target& target,
-                        std::vector<std::string> names,
-                        const std::string& command) {
+void report_missing_names(LockedSet& set,
+                          const std::string& file,
+                          const Target& target,
+                          std::vector<std::string> names,
+                          const std::string& command) {
   const auto document = target.pyproject ? parse(*target.pyproject) : std::nullopt;
   if (!document) {
     return;

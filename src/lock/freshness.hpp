@@ -18,11 +18,11 @@ std::string plain_requirement(std::string_view name, std::string_view specifiers
 
 /// Warns if pyproject.toml names a distribution that no package of the lock at `file` has. `names`
 /// are those of all its packages; `command` makes the lock again.
-void tell_missing_names(LockedSet& set,
-                        const std::string& file,
-                        const Target& target,
-                        std::vector<std::string> names,
-                        const std::string& command);
+void report_missing_names(LockedSet& set,
+                          const std::string& file,
+                          const Target& target,
+                          std::vector<std::string> names,
+                          const std::string& command);
 
 /// Returns the warning that a lock is older than pyproject.toml, which asks for `requirement`.
 Problem older_than_project(const std::string& file,

@@ -57,7 +57,7 @@ public:
     for (auto& [name, package] : packages_) {
       set_.packages.push_back(std::move(package));
     }
-    tell_missing_names(set_, document_->file(), *target_, std::move(names), "pdm lock");
+    report_missing_names(set_, document_->file(), *target_, std::move(names), "pdm lock");
     finish(set_);
     set_.origin = document_->file();
     return std::move(set_);

@@ -26,7 +26,7 @@ using python::Specifier;
 
 const std::string flags_origin = "requirements";
 const std::string package_origin = "pyproject.toml";
-constexpr std::size_t most_told{5};
+constexpr std::size_t most_reported{5};
 
 /// True for an option that does not affect which file of a pinned version is selected.
 bool is_harmless(const std::string& option) {
@@ -132,7 +132,7 @@ private:
   }
 
   std::string reason() const {
-    const auto shown = std::min(reasons_.size(), most_told);
+    const auto shown = std::min(reasons_.size(), most_reported);
     auto text = "not a complete set of pins: " +
                 join(std::vector<std::string>(reasons_.begin(),
                                               reasons_.begin() + static_cast<long>(shown)),

@@ -43,8 +43,8 @@ public:
         add(*entry);
       }
     }
-    tell_empty_groups(known_groups);
-    tell_missing_names(set_, document_->file(), *target_, std::move(names), "poetry lock");
+    report_empty_groups(known_groups);
+    report_missing_names(set_, document_->file(), *target_, std::move(names), "poetry lock");
     finish(set_);
     set_.origin = document_->file();
     return std::move(set_);
@@ -83,7 +83,7 @@ private:
   }
 
   /// The lock does not list a group without packages, so such a group looks like a wrong name.
-  void tell_empty_groups(const std::vector<std::string>& known) {
+  void report_empty_groups(const std::vector<std::string>& known) {
     for (const auto& group : target_->groups) {
       if (!is_in_groups(known, {group})) {
         set_.warnings.push_back(

@@ -107,7 +107,7 @@ private:
       require_known(target_->groups, groups, "group", document_->file());
     }
     if (project != nullptr) {
-      tell_older(*project);
+      report_older(*project);
     }
     return roots;
   }
@@ -125,7 +125,7 @@ private:
   }
 
   /// Ignores markers, because uv rewrites them.
-  void tell_older(const UvPackage& project) {
+  void report_older(const UvPackage& project) {
     const auto* const metadata = document_->table(*project.table, "metadata");
     const auto asked = asked_by_project(target_->pyproject);
     if (metadata == nullptr || !asked) {

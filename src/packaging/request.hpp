@@ -32,7 +32,7 @@ struct Request {
   std::vector<Output> outputs{};                ///< besides a registry, or instead of one
   std::string source{source::worktree_source};  ///< `worktree`, `index` or the name of a commit
   bool label_git{false};                        ///< git's facts go into labels and key
-  bool tells_git{false};                        ///< git's facts go into the result
+  bool reports_git{false};                      ///< git's facts go into the result
   Environment environment{};                    ///< the variables that git uses
 
   /// True when the files come from git's objects, not from the disk.

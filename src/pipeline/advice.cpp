@@ -368,7 +368,7 @@ Problems Adviser::advice(executor::LookInto look) {
   return settle(work_.request(), all);
 }
 
-void Adviser::tell(const Problems& found) const {
+void Adviser::report(const Problems& found) const {
   for (const auto& problem : found) {
     if (problem.severity == Severity::warning) {
       services_.reporter->warn(problem);
@@ -377,40 +377,40 @@ void Adviser::tell(const Problems& found) const {
   throw_if_errors(found, ErrorKind::project);
 }
 
-void Adviser::tell_plan() {
+void Adviser::report_plan() {
   Problems known = work_.plan().warnings;
   append(known, early());
   known = settle(work_.request(), known);
-  tell(has_errors(known) ? findings(executor::LookInto::engine) : known);
+  report(has_errors(known) ? findings(executor::LookInto::engine) : known);
 }
 
-void Adviser::tell_before_making() {
+void Adviser::report_before_making() {
   const auto& request = work_.request();
   const bool takes_minutes =
       work_.comparison().is_first || !work_.comparison().changes.dependencies.empty();
   if (request.strict || request.refuses_certain || takes_minutes) {
-    tell_all(executor::LookInto::engine);
+    report_all(executor::LookInto::engine);
   } else {
-    tell_plan();
+    report_plan();
   }
 }
 
-void Adviser::tell_after_making() {
-  if (!told_) {
-    told_ = true;
+void Adviser::report_after_making() {
+  if (!reported_) {
+    reported_ = true;
     Problems rest = settle(work_.request(), late(executor::LookInto::engine));
     const auto& before = work_.plan().warnings;
     std::erase_if(rest, [&](const Problem& one) {
       const auto is_same = [&](const Problem& other) { return other.message == one.message; };
       return std::ranges::any_of(before, is_same) || std::ranges::any_of(early(), is_same);
     });
-    tell(rest);
+    report(rest);
   }
 }
 
-void Adviser::tell_all(executor::LookInto look) {
-  told_ = true;
-  tell(findings(look));
+void Adviser::report_all(executor::LookInto look) {
+  reported_ = true;
+  report(findings(look));
 }
 
 }  // namespace autopack::pipeline

@@ -31,17 +31,17 @@ public:
 
   /// Reports the known findings without following the imports. Throws Error(project) with all
   /// findings if an error is among them.
-  void tell_plan();
+  void report_plan();
 
   /// The same. An edit does not wait for the imports, unless the request refuses findings about
   /// them; but nothing that takes minutes starts before they are reported.
-  void tell_before_making();
+  void report_before_making();
 
   /// Reports the remaining findings.
-  void tell_after_making();
+  void report_after_making();
 
   /// Reports all findings; throws Error(project) with all of them if an error is among them.
-  void tell_all(executor::LookInto look);
+  void report_all(executor::LookInto look);
 
 private:
   /// The results of following the imports.
@@ -54,7 +54,7 @@ private:
 
   const Problems& early();
   const Problems& late(executor::LookInto look);
-  void tell(const Problems& found) const;
+  void report(const Problems& found) const;
 
   Services& services_;
   const packaging::Packaging& work_;
@@ -62,7 +62,7 @@ private:
   Background<Followed> followed_{};
   std::optional<Problems> early_{};  ///< once they were searched
   std::optional<Problems> late_{};
-  bool told_{false};
+  bool reported_{false};
 };
 
 }  // namespace autopack::pipeline

@@ -164,8 +164,8 @@ Checked check(Services& services,
     checked.warnings = std::move(made.warnings);
     if (submitter != nullptr) {
       auto found = submitter->check(checked.job);
-      auto& told = has_errors(found) ? problems.all() : checked.warnings;
-      append(told, std::move(found));
+      auto& reported = has_errors(found) ? problems.all() : checked.warnings;
+      append(reported, std::move(found));
     }
   });
   const auto wanted = request.package ? check_image(request, problems) : nullptr;

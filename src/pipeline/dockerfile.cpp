@@ -26,14 +26,14 @@ DockerfileText write_dockerfile(Services& services,
                                 bool pin,
                                 const CommittedText& committed) {
   const auto wanted = scan_wanted(request);
-  tell_inferred(*services.reporter, wanted->inferred);
+  report_inferred(*services.reporter, wanted->inferred);
   wanted->request.options.contents = false;
   const auto base = executor::facts_as_seen(
       services, wanted->request.executor_image, request.options.platform,
       committed.dockerfile ? plan::recorded_facts(*committed.dockerfile) : std::nullopt);
   const auto work = plan_packaging(services, wanted, base);
-  Adviser{services, work}.tell_plan();
-  tell_scanned(*services.reporter, work);
+  Adviser{services, work}.report_plan();
+  report_scanned(*services.reporter, work);
   const auto& plan = work.plan();
   std::string text = plan.dockerfile;
   if (pin) {

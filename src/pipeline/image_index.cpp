@@ -154,17 +154,17 @@ ImageIndex make_index(Services& services, const std::vector<WantedPtr>& all) {
     keys += index.images.back().image.tag + "\n";
   }
   index.tag = packaging::key_tag(sha256(keys).hex());
-  const auto told = join(platforms, " and ");
+  const auto reported = join(platforms, " and ");
   if (wanted.is_pushed()) {
     index.is_pushed = true;
     index.digest = push_index(services, wanted.name, index);
-    services.reporter->done("Indexed", fmt::format("{}: {}", index.uri(), told));
+    services.reporter->done("Indexed", fmt::format("{}: {}", index.uri(), reported));
   }
   for (std::size_t i = 0; i < wanted.request.outputs.size(); ++i) {
     const auto& output = wanted.request.outputs[i];
     const auto digest = image::join_layout(output.path, part_tags(i, all), output.tag);
     index.digest = index.digest.value_or(digest);
-    services.reporter->done("Indexed", fmt::format("{}: {}", printable(output.text), told));
+    services.reporter->done("Indexed", fmt::format("{}: {}", printable(output.text), reported));
   }
   return index;
 }

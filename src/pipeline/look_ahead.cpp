@@ -57,7 +57,7 @@ Packaging LookAhead::confirmed() {
 void LookAhead::refuse_secrets() {
   secrets_ = find_secrets(planned_->plan());
   if (has_errors(secrets_)) {
-    Adviser{services_, *planned_, secrets_}.tell_all(executor::LookInto::engine);
+    Adviser{services_, *planned_, secrets_}.report_all(executor::LookInto::engine);
   }
 }
 

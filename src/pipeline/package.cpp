@@ -27,14 +27,14 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   LookAhead ahead{services, wanted, executor, mode};
   const packaging::Packaging work = ahead.confirmed();
   Adviser adviser{services, work, ahead.secrets()};
-  adviser.tell_before_making();
-  tell_scanned(*services.reporter, work);
+  adviser.report_before_making();
+  report_scanned(*services.reporter, work);
   const auto [builder, publishers] = choose_builder(services, work, ahead);
   packaging::MadeImage made = builder->make(work);
   for (const auto& publisher : publishers) {
     publisher->publish(work, made);
   }
-  adviser.tell_after_making();
+  adviser.report_after_making();
   if (const auto& record = work.comparison().record) {
     services.build_records.put(wanted->request.project.directory, wanted->request.options.platform,
                                *record);
@@ -52,8 +52,8 @@ std::optional<std::string> find_gpu_use(Services& services, const WantedPtr& wan
 void check_offline(Services& services, const WantedPtr& wanted) {
   const auto work =
       plan_packaging(services, wanted, executor::facts_offline(services, wanted->request));
-  Adviser{services, work, find_secrets(work.plan())}.tell_all(executor::LookInto::memory);
-  tell_scanned(*services.reporter, work);
+  Adviser{services, work, find_secrets(work.plan())}.report_all(executor::LookInto::memory);
+  report_scanned(*services.reporter, work);
 }
 
 Problems find_offline(Services& services, const WantedPtr& wanted) {

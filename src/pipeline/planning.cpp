@@ -64,14 +64,14 @@ std::string scanned_text(const plan::Plan& plan) {
 
 /// Returns the files that are included although git ignores them, in one line.
 std::optional<std::string> kept_text(const packaging::ScannedProject& scanned) {
-  constexpr std::size_t most_told{3};
+  constexpr std::size_t most_reported{3};
   const auto kept = scanned.project.ignore.kept();
   if (kept.empty()) {
     return std::nullopt;
   }
   std::vector<std::string> names;
   for (const auto& [path, why] : kept) {
-    if (names.size() < most_told) {
+    if (names.size() < most_reported) {
       names.push_back(fmt::format("`{}`", printable(path)));
     }
   }
@@ -128,14 +128,14 @@ Packaging plan_packaging(Services& services,
                                      wanted->request.options.platform)};
 }
 
-void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred) {
+void report_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred) {
   for (const auto& [what, value, reason, flag] : inferred) {
     reporter.done("Inferred", fmt::format("{} `{}`: {} (`{}` names another)", what,
                                           printable(value), reason, flag));
   }
 }
 
-void tell_scanned(Reporter& reporter, const Packaging& work) {
+void report_scanned(Reporter& reporter, const Packaging& work) {
   reporter.done("Scanned", scanned_text(work.plan()));
   if (const auto kept = kept_text(work.scanned())) {
     reporter.done("Took", *kept);

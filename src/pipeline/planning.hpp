@@ -17,9 +17,9 @@ packaging::Packaging plan_packaging(Services& services,
                                     const image::BaseFacts& executor);
 
 /// Reports each inferred choice, with its flag.
-void tell_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred);
+void report_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred);
 
 /// Reports the files that go into the image.
-void tell_scanned(Reporter& reporter, const packaging::Packaging& work);
+void report_scanned(Reporter& reporter, const packaging::Packaging& work);
 
 }  // namespace autopack::pipeline

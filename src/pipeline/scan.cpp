@@ -176,7 +176,7 @@ packaging::ScannedProject scan_opened(const packaging::Request& request, OpenedP
     refuse_files_of_disk(request, scanned);
   }
   warn_of_home(request, scanned);
-  if (request.label_git || request.tells_git) {
+  if (request.label_git || request.reports_git) {
     find_facts(request, scanned);
   }
   if (request.label_git && !scanned.git) {

@@ -13,7 +13,7 @@ Checked prepare(Services& services,
                 const submit::Submitter* submitter,
                 const AskServices& ask) {
   Checked checked = check(services, request, submitter);
-  tell_inferred(*services.reporter, checked.inferred);
+  report_inferred(*services.reporter, checked.inferred);
   for (const auto& warning : checked.warnings) {
     services.reporter->warn(warning);
   }
@@ -28,8 +28,8 @@ DryRun dry_run(Services& services, const Checked& checked, const submit::Submitt
   if (checked.wanted) {
     const auto& work = result.work.emplace(plan_packaging(
         services, checked.wanted, executor::facts_or_assumed(services, checked.wanted->request)));
-    Adviser{services, work, find_secrets(work.plan())}.tell_all(executor::LookInto::engine);
-    tell_scanned(*services.reporter, work);
+    Adviser{services, work, find_secrets(work.plan())}.report_all(executor::LookInto::engine);
+    report_scanned(*services.reporter, work);
     const auto& own = work.name().reference;
     result.image = own.tag ? own.tagged() : work.keyed_name().tagged();
   }

@@ -332,10 +332,10 @@ bool may_stay(const Framework& framework, const std::string& rest) {
          may_fit(*conditions, {.release = framework.version});
 }
 
-void tell_replaced(const Framework& framework,
-                   const std::string& text,
-                   const std::string& origin,
-                   Problems& problems) {
+void report_replaced(const Framework& framework,
+                     const std::string& text,
+                     const std::string& origin,
+                     Problems& problems) {
   const auto requirement = python::parse_requirement(text);
   const bool same =
       requirement.name == framework.distribution ||
@@ -362,7 +362,7 @@ void tell_replaced(const Framework& framework,
 
 /// Reports names of the public index that pip cannot install: two only report the right name and
 /// fail, the third belongs to nobody.
-void tell_impossible(const std::string& text, const std::string& origin, Problems& problems) {
+void report_impossible(const std::string& text, const std::string& origin, Problems& problems) {
   const auto requirement = python::parse_requirement(text);
   if (requirement.kind != python::Requirement::Kind::named) {
     return;
@@ -396,7 +396,7 @@ bool is_for_mac(const std::string& name) {
 }
 
 /// Reports lines that `pip freeze` writes on other machines, and that no pip on Linux can install.
-void tell_foreign(const std::string& text, const std::string& origin, Problems& problems) {
+void report_foreign(const std::string& text, const std::string& origin, Problems& problems) {
   const auto requirement = python::parse_requirement(text);
   const auto name = requirement.name.value_or("");
   if (requirement.kind != python::Requirement::Kind::named || requirement.marker) {
@@ -417,15 +417,15 @@ void tell_foreign(const std::string& text, const std::string& origin, Problems& 
   }
 }
 
-void tell_doubtful_requirements(const ReadablePlan& plan,
-                                const project::Project& project,
-                                Problems& problems) {
+void report_doubtful_requirements(const ReadablePlan& plan,
+                                  const project::Project& project,
+                                  Problems& problems) {
   const auto framework = framework_of(plan.base);
-  const auto tell = [&](const std::string& text, const std::string& origin) {
-    tell_impossible(text, origin, problems);
-    tell_foreign(text, origin, problems);
+  const auto report = [&](const std::string& text, const std::string& origin) {
+    report_impossible(text, origin, problems);
+    report_foreign(text, origin, problems);
     if (framework) {
-      tell_replaced(*framework, text, origin, problems);
+      report_replaced(*framework, text, origin, problems);
     }
   };
   for (const auto& file : project.requirement_inputs) {
@@ -437,16 +437,16 @@ void tell_doubtful_requirements(const ReadablePlan& plan,
     const auto text = project::decode_requirements(plan.working_directory().read(file)).text;
     for (const auto& line : project::split_requirements(text)) {
       if (line.requirement) {
-        tell(*line.requirement, fmt::format("{}:{}", printable(file), line.first));
+        report(*line.requirement, fmt::format("{}:{}", printable(file), line.first));
       }
     }
   }
   for (const auto& requirement : project.requirements) {
-    tell(requirement, "`--requirements`");
+    report(requirement, "`--requirements`");
   }
   if (!project.lock) {
     for (const auto& requirement : plan.dependencies.package_requirements) {
-      tell_foreign(requirement, "pyproject.toml", problems);
+      report_foreign(requirement, "pyproject.toml", problems);
     }
   }
 }
@@ -509,7 +509,7 @@ Advice advice(const ReadablePlan& plan,
   if (auto problem = hash_advice(project, versions)) {
     advice.warnings.push_back(std::move(*problem));
   }
-  tell_doubtful_requirements(plan, project, advice.warnings);
+  report_doubtful_requirements(plan, project, advice.warnings);
   return advice;
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t largest_text{1'000'000};
 constexpr std::uint64_t most_read{64'000'000};  // of all texts together
 constexpr std::size_t few_files{64};            // their names are searched for, too
-constexpr std::size_t most_told{5};
+constexpr std::size_t most_reported{5};
 
 using Suffixes = std::span<const std::string_view>;
 
@@ -232,32 +232,33 @@ Problems weight_advice(const Plan& plan) {
   }
   const auto entries = as_walked(plan.code);
   const auto branches = heavy_branches(entries);
-  std::vector<std::pair<std::uint64_t, Problem>> told;
+  std::vector<std::pair<std::uint64_t, Problem>> reported;
   std::vector<bool> covered(entries.size());
   for (const Branch& branch : branches) {
     const std::string& path = entries[branch.at]->path;
-    told.emplace_back(branch.size,
-                      heavy(fmt::format("`{}/`, {} file{} and no code,", printable(path),
-                                        branch.files, branch.files == 1 ? "" : "s"),
-                            branch.size, path));
+    reported.emplace_back(branch.size,
+                          heavy(fmt::format("`{}/`, {} file{} and no code,", printable(path),
+                                            branch.files, branch.files == 1 ? "" : "s"),
+                                branch.size, path));
     std::fill(covered.begin() + static_cast<std::ptrdiff_t>(branch.at),
               covered.begin() + static_cast<std::ptrdiff_t>(branch.end), true);
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const ContextEntry& entry = *entries[i];
     if (entry.size > much && !covered[i]) {
-      told.emplace_back(entry.size,
-                        heavy(fmt::format("`{}`", printable(entry.path)), entry.size, entry.path));
+      reported.emplace_back(
+          entry.size, heavy(fmt::format("`{}`", printable(entry.path)), entry.size, entry.path));
     }
   }
-  std::ranges::stable_sort(told, [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (std::size_t i = 0; i < std::min(told.size(), most_told); ++i) {
-    problems.push_back(std::move(told[i].second));
+  std::ranges::stable_sort(reported,
+                           [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < std::min(reported.size(), most_reported); ++i) {
+    problems.push_back(std::move(reported[i].second));
   }
-  if (told.size() > most_told) {
+  if (reported.size() > most_reported) {
     problems.push_back(
         Problem::warning({.message = fmt::format("{} more files and directories are over {}",
-                                                 told.size() - most_told, human_size(much)),
+                                                 reported.size() - most_reported, human_size(much)),
                           .hints = {"`autopack explain -v` lists them"}}));
   }
   return problems;

@@ -15,7 +15,7 @@ namespace {
 using Values = state::BuildRecord::Values;
 
 constexpr std::size_t most_paths{1000};
-constexpr std::size_t most_changes_told{3};
+constexpr std::size_t most_changes_reported{3};
 constexpr std::size_t hash_digits{16};
 
 /// Returns a hash of values in order, marked as not to be shown; empty if there are none.
@@ -316,9 +316,9 @@ Changes changes(const state::BuildRecord& before, const state::BuildRecord& now)
     // A file that the installation reads may be in the image too; once is enough.
     Values code = now.code;
     if (!result.dependencies.empty()) {
-      for (const Values* told_already :
+      for (const Values* reported_already :
            {&before.requirement_files, &before.installed, &now.requirement_files, &now.installed}) {
-        take_over(code, before.code, *told_already);
+        take_over(code, before.code, *reported_already);
       }
     }
     add_paths(result.code, before.code, code);
@@ -328,7 +328,8 @@ Changes changes(const state::BuildRecord& before, const state::BuildRecord& now)
 }
 
 std::string summary(const std::vector<std::string>& what) {
-  const std::size_t shown = what.size() > most_changes_told + 1 ? most_changes_told : what.size();
+  const std::size_t shown =
+      what.size() > most_changes_reported + 1 ? most_changes_reported : what.size();
   std::string text = join(std::span{what}.first(shown), ", ");
   return shown == what.size() ? text : text + fmt::format(" and {} more", what.size() - shown);
 }

@@ -126,11 +126,11 @@ std::optional<Problem> conda_advice(const ReadablePlan& plan,
   if (packages.empty()) {
     return std::nullopt;
   }
-  constexpr std::size_t most_told{6};
+  constexpr std::size_t most_reported{6};
   std::string names =
-      "`" + join(std::span{packages}.first(std::min(packages.size(), most_told)), "`, `") + "`";
-  if (packages.size() > most_told) {
-    names += fmt::format(" and {} more", packages.size() - most_told);
+      "`" + join(std::span{packages}.first(std::min(packages.size(), most_reported)), "`, `") + "`";
+  if (packages.size() > most_reported) {
+    names += fmt::format(" and {} more", packages.size() - most_reported);
   }
   return Problem::warning(
       {.message = fmt::format(

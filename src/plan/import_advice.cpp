@@ -20,7 +20,7 @@ namespace autopack::plan {
 
 namespace {
 
-constexpr std::size_t most_modules_told{6};
+constexpr std::size_t most_modules_reported{6};
 
 python::MarkerEnvironment environment_of(const Plan& plan) {
   const auto version = python::Version::parse(plan.base.python_version.value_or(""));
@@ -277,8 +277,8 @@ Problem missing_imports(const ReadablePlan& plan,
   } else {
     std::vector<std::string> parts;
     for (const auto& import : imports) {
-      if (parts.size() == most_modules_told) {
-        parts.push_back(fmt::format("{} more", imports.size() - most_modules_told));
+      if (parts.size() == most_modules_reported) {
+        parts.push_back(fmt::format("{} more", imports.size() - most_modules_reported));
         break;
       }
       parts.push_back(fmt::format("`{}` ({}:{})", printable(import.module), printable(import.path),
@@ -304,10 +304,10 @@ std::string module_to_look_for(const std::string& module) {
   return module == "distutils" ? "setuptools" : module;
 }
 
-Problem told_removed(const OpenImport& import,
-                     const project::RemovedName& removed,
-                     const ReadablePlan& plan,
-                     const project::Project& project) {
+Problem reported_removed(const OpenImport& import,
+                         const project::RemovedName& removed,
+                         const ReadablePlan& plan,
+                         const project::Project& project) {
   const auto provider = project::usual_distribution(import.module);
   Problem problem{
       .severity = Problem::Severity::warning,
@@ -382,7 +382,8 @@ Advice import_advice(const ReadablePlan& plan,
     std::erase_if(missing, [&](const auto& import) {
       const auto* const removed = project::find_removed_module(import.module, *python);
       if (removed != nullptr) {
-        advice.warnings.push_back(judged(import, told_removed(import, *removed, plan, project)));
+        advice.warnings.push_back(
+            judged(import, reported_removed(import, *removed, plan, project)));
       }
       return removed != nullptr;
     });

@@ -236,7 +236,7 @@ bool ImportWalk::is_sure(const project::Import& import) const {
 }
 
 /// Reports `problem`, because of which `import` fails.
-void ImportWalk::tell(const project::Import& import, Problem problem) {
+void ImportWalk::report(const project::Import& import, Problem problem) {
   const bool ends = is_sure(import) && !plan_.dependencies.install;  // which may make modules
   findings_.problems.push_back(ends ? project::certain(std::move(problem)) : std::move(problem));
 }
@@ -247,7 +247,7 @@ ImportFindings ImportWalk::run() {
   }
   read_all(true);
   read_all(false);
-  tell_files();
+  report_files();
   for (auto& problem : findings_.problems) {
     mend_hints(problem);
   }
@@ -308,7 +308,7 @@ void ImportWalk::read(const ContextEntry* entry, const std::string& path, bool c
                                  .notebook_line = file.notebook_line,
                                  .imports_torch = imports_torch(file)});
     if (file.ipython_line) {
-      tell_ipython(path, *file.ipython_line);
+      report_ipython(path, *file.ipython_line);
     }
   }
   modules_change_ = modules_change_ || file.changes_modules || file.changes_path;
@@ -356,7 +356,7 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
   const bool certain = is_certain(import);
   if (start_.is_script && path == start_.file) {
     if (certain) {
-      tell_nothing_there(import, path, "");
+      report_nothing_there(import, path, "");
     }
     return;
   }
@@ -374,11 +374,11 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
     return;
   }
   const auto there = modules_.on_disk(directory, first);
-  if (there && !module && certain && told_.insert(there->path).second) {
-    tell(import, missing(import, path, first, *there));
+  if (there && !module && certain && reported_.insert(there->path).second) {
+    report(import, missing(import, path, first, *there));
   } else if (certain && !there && !may_be_generated(import.module)) {
-    tell_nothing_there(import, path,
-                       std::string(static_cast<std::size_t>(import.level), '.') + import.module);
+    report_nothing_there(import, path,
+                         std::string(static_cast<std::size_t>(import.level), '.') + import.module);
   }
 }
 
@@ -418,7 +418,7 @@ void ImportWalk::follow_absolute(const project::Import& import, const std::strin
   }
   if (project::is_standard_module(first)) {
     if (is_certain(import)) {
-      tell_removed(import, path);
+      report_removed(import, path);
     }
     return;
   }
@@ -427,7 +427,7 @@ void ImportWalk::follow_absolute(const project::Import& import, const std::strin
     return;
   }
   if (is_certain(import)) {
-    tell_tensorflow1(import, path);
+    report_tensorflow1(import, path);
   }
   note_open(import, path);
 }

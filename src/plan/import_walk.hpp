@@ -129,7 +129,7 @@ private:
                  std::string text);
   bool add_literal_roots(const project::PythonUses& uses);
   void note_files(const std::string& path, const std::vector<project::PythonUse>& files);
-  void tell_files();
+  void report_files();
   bool enter(const Module& module, const project::Import& import, std::string_view rest);
   void follow_relative(const project::Import& import, const std::string& path);
   bool stands_in(const Module& module, const project::Import& import, std::string_view rest);
@@ -145,14 +145,14 @@ private:
                             const std::string& path,
                             const ContextEntry& extension) const;
   void mend_hints(Problem& problem) const;
-  void tell_nothing_there(const project::Import& import,
-                          const std::string& path,
-                          const std::string& wanted);
+  void report_nothing_there(const project::Import& import,
+                            const std::string& path,
+                            const std::string& wanted);
   bool is_sure(const project::Import& import) const;
-  void tell(const project::Import& import, Problem problem);
-  void tell_ipython(const std::string& path, int line);
-  void tell_removed(const project::Import& import, const std::string& path);
-  void tell_tensorflow1(const project::Import& import, const std::string& path);
+  void report(const project::Import& import, Problem problem);
+  void report_ipython(const std::string& path, int line);
+  void report_removed(const project::Import& import, const std::string& path);
+  void report_tensorflow1(const project::Import& import, const std::string& path);
   void note_open(const project::Import& import, const std::string& path);
 
   const ReadablePlan& plan_;
@@ -171,7 +171,7 @@ private:
   Waiting waiting_;                 ///< surely imported by the program
   Waiting perhaps_;                 ///< perhaps imported
   std::set<std::string> seen_;      ///< read, or waiting to be
-  std::set<std::string> told_;      ///< modules of the project that were reported
+  std::set<std::string> reported_;  ///< modules of the project that were reported
   std::set<std::string> answered_;  ///< known packages that directories of the project replace
   std::map<std::string, OpenImport> open_;
   ImportFindings findings_;

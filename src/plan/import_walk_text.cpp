@@ -109,10 +109,10 @@ std::string remedy_for(const project::RemovedName& removed) {
   return join(remedies, ", or ");
 }
 
-void ImportWalk::tell_nothing_there(const project::Import& import,
-                                    const std::string& path,
-                                    const std::string& wanted) {
-  if (!told_.insert(path + " " + wanted).second) {
+void ImportWalk::report_nothing_there(const project::Import& import,
+                                      const std::string& path,
+                                      const std::string& wanted) {
+  if (!reported_.insert(path + " " + wanted).second) {
     return;
   }
   Problem problem{.severity = Problem::Severity::warning};
@@ -127,10 +127,10 @@ void ImportWalk::tell_nothing_there(const project::Import& import,
   } else {
     problem.message = where_imported(import, path, wanted) + ", which does not exist";
   }
-  tell(import, std::move(problem));
+  report(import, std::move(problem));
 }
 
-void ImportWalk::tell_ipython(const std::string& path, int line) {
+void ImportWalk::report_ipython(const std::string& path, int line) {
   Problem problem{
       .severity = Problem::Severity::warning,
       .message = fmt::format("`{}` line {} calls `get_ipython()`, which only a notebook has",
@@ -141,7 +141,7 @@ void ImportWalk::tell_ipython(const std::string& path, int line) {
 }
 
 /// TensorFlow 2.0 removed these, and earlier versions have wheels up to Python 3.7.
-void ImportWalk::tell_tensorflow1(const project::Import& import, const std::string& path) {
+void ImportWalk::report_tensorflow1(const project::Import& import, const std::string& path) {
   static const python::Version first_without{.release = {3, 8}};
   if (!import.module.starts_with("tensorflow") || !python_ || *python_ < first_without) {
     return;
@@ -150,7 +150,7 @@ void ImportWalk::tell_tensorflow1(const project::Import& import, const std::stri
     const bool is_named = std::ranges::any_of(
         import.names, [&](const auto& name) { return import.module + "." + name == gone; });
     const bool is_in_it = (import.module + ".").starts_with(gone + ".");
-    if ((is_named || is_in_it) && told_.insert(gone).second) {
+    if ((is_named || is_in_it) && reported_.insert(gone).second) {
       findings_.problems.push_back(Problem::warning(
           {.message = fmt::format(
                "`{}` line {} imports `{}`, which TensorFlow has only before 2.0; "
@@ -163,7 +163,7 @@ void ImportWalk::tell_tensorflow1(const project::Import& import, const std::stri
 
 /// A module may come from elsewhere, as `distutils` does from setuptools: its provider is checked
 /// with the other imports.
-void ImportWalk::tell_removed(const project::Import& import, const std::string& path) {
+void ImportWalk::report_removed(const project::Import& import, const std::string& path) {
   const auto removed = python_ ? project::find_removed(import, *python_) : std::nullopt;
   if (!removed) {
     return;
@@ -171,14 +171,14 @@ void ImportWalk::tell_removed(const project::Import& import, const std::string& 
   const project::RemovedName& row = *removed->row;
   if (row.is_module()) {
     note_open(import, path);
-  } else if (told_.insert(fmt::format("{} {}", row.module, row.names)).second) {
-    tell(import,
-         Problem::warning({.message = fmt::format(
-                               "`{}` line {} imports `{}` from `{}`, which has it only before "
-                               "Python 3.{}; the executor image has {}",
-                               printable(path), import.line, removed->name, row.module, row.minor,
-                               plan_.base.python_version.value_or("")),
-                           .hints = {remedy_for(row)}}));
+  } else if (reported_.insert(fmt::format("{} {}", row.module, row.names)).second) {
+    report(import,
+           Problem::warning({.message = fmt::format(
+                                 "`{}` line {} imports `{}` from `{}`, which has it only before "
+                                 "Python 3.{}; the executor image has {}",
+                                 printable(path), import.line, removed->name, row.module, row.minor,
+                                 plan_.base.python_version.value_or("")),
+                             .hints = {remedy_for(row)}}));
   }
 }
 

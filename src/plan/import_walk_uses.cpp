@@ -91,7 +91,7 @@ void ImportWalk::note_files(const std::string& path, const std::vector<project::
   }
 }
 
-void ImportWalk::tell_files() {
+void ImportWalk::report_files() {
   if (beside_.empty() || directory_changes_) {
     return;
   }

@@ -55,9 +55,9 @@ public:
       const std::string name{rest.substr(0, slash)};
       const bool is_file =
           slash == std::string_view::npos && item->entry->type == source::EntryType::file;
-      const bool tells =
+      const bool reports =
           !is_file || name == "__init__.py" || (directory.empty() && name.ends_with(".py"));
-      if (every || tells) {
+      if (every || reports) {
         names.insert(name);
       }
       // The contents of one directory are consecutive.

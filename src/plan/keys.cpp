@@ -101,7 +101,7 @@ void add_package(Key& key, const Dependencies& dependencies) {
   for (const auto& [name, value] : dependencies.build_environment) {
     key.add(name, value);
   }
-  if (dependencies.tells_version_by_file()) {
+  if (dependencies.writes_version_file()) {
     key.add("version", *dependencies.version);
   }
   for (const Copy& copy : dependencies.package_files) {

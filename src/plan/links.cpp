@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_links_told{5};
+constexpr std::size_t most_links_reported{5};
 
 /// Places that exist when the program runs, though not in the image: buckets, network drives,
 /// devices.
@@ -218,11 +218,11 @@ Problems dangling_links(const ReadablePlan& plan, const project::Project& projec
       ++groups.try_emplace(link.group, &link, 0).first->second.second;
     }
   }
-  std::size_t told = 0;
+  std::size_t reported = 0;
   std::size_t more = 0;
   for (const auto& [directory, group] : groups) {
     const auto& [link, count] = group;
-    if (told++ >= most_links_told) {
+    if (reported++ >= most_links_reported) {
       more += count;
       continue;
     }

@@ -136,7 +136,7 @@ struct Dependencies {
   bool needs_pip() const { return has_requirements() || install; }
 
   /// Returns true if the build reads the version from a file PKG-INFO.
-  bool tells_version_by_file() const { return version && build_environment.empty(); }
+  bool writes_version_file() const { return version && build_environment.empty(); }
 
   /// Returns true if there is nothing to install.
   bool empty() const { return apt_packages.empty() && !needs_pip(); }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t smallest_pointer{100};
 constexpr std::uint64_t largest_pointer{1024};
 constexpr std::uint64_t largest_attributes{1'000'000};
-constexpr std::size_t most_paths_told{3};
+constexpr std::size_t most_paths_reported{3};
 
 bool uses_lfs(const source::Tree& tree) {
   const auto entry = tree.find(".gitattributes");
@@ -49,7 +49,7 @@ Problems unfetched_files(const ReadablePlan& plan) {
   if (paths.empty()) {
     return {};
   }
-  const std::size_t shown = std::min(paths.size(), most_paths_told);
+  const std::size_t shown = std::min(paths.size(), most_paths_reported);
   std::string list = join(std::span{paths}.first(shown), ", ");
   if (shown < paths.size()) {
     list += fmt::format(" and {} more", paths.size() - shown);

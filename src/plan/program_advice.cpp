@@ -166,13 +166,13 @@ Problems program_advice(const ReadablePlan& plan,
     names.push_back("program:" + one.name);
   }
   const auto known = in_base(names);
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const auto& one : started) {
     const auto there = known.find("program:" + one.name);
-    const bool is_told = contains(told, one.name);
-    if (!is_told && there != known.end() && !there->second &&
+    const bool is_reported = contains(reported, one.name);
+    if (!is_reported && there != known.end() && !there->second &&
         is_called(plan, imports, one.function)) {
-      told.push_back(one.name);
+      reported.push_back(one.name);
       problems.push_back(missing_program(plan, one));
     }
   }

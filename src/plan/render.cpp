@@ -195,7 +195,7 @@ void add_package(mustache::data& values, const Plan& plan, const Dialect& dialec
   values.set("below", dependencies.has_requirements() ? "dependencies" : "base");
   values.set("observer_words", copy_words({dialect.observer.value_or("") + "/"}, "/autopack/"));
   std::string environment = dependencies.needs_pyproject ? "touch pyproject.toml && " : "";
-  if (dependencies.tells_version_by_file()) {
+  if (dependencies.writes_version_file()) {
     environment += fmt::format(R"(printf 'Version: %s\n' {} > PKG-INFO && )",
                                shell_quote(*dependencies.version));
   }

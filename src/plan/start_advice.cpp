@@ -64,10 +64,10 @@ public:
   }
 
 private:
-  Problem& tell(Severity severity,
-                std::string message,
-                const std::string& origin,
-                std::vector<std::string> hints) {
+  Problem& report(Severity severity,
+                  std::string message,
+                  const std::string& origin,
+                  std::vector<std::string> hints) {
     return problems_.emplace_back(Problem{.severity = severity,
                                           .message = std::move(message),
                                           .origin = non_empty(project_.origin_of(origin)),
@@ -78,7 +78,7 @@ private:
             std::string message,
             const std::string& origin,
             std::vector<std::string> hints) {
-    auto& problem = tell(Severity::warning, std::move(message), origin, std::move(hints));
+    auto& problem = report(Severity::warning, std::move(message), origin, std::move(hints));
     if (certain) {
       problem = project::certain(std::move(problem));
     }
@@ -197,19 +197,19 @@ private:
       return;
     }
     if (!started.file) {
-      tell(Severity::warning, fmt::format("{}, which does not exist", runs(started)),
-           started.origin, ways_to_find(started));
+      report(Severity::warning, fmt::format("{}, which does not exist", runs(started)),
+             started.origin, ways_to_find(started));
       if (started.origin == "command" && started.kind == project::EntryKind::shell_script) {
         problems_.back() = project::certain(std::move(problems_.back()));
       }
     } else if (const auto rule = project_.ignore.excludes(*started.file)) {
-      tell(Severity::warning,
-           fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
-                       printable(rule->pattern)),
-           started.origin, {source::bring_back_command(*started.file, false, *rule)});
+      report(Severity::warning,
+             fmt::format("{}, which the rule `{}` leaves out of the image", runs(started),
+                         printable(rule->pattern)),
+             started.origin, {source::bring_back_command(*started.file, false, *rule)});
     } else if (const auto* const file = entry_in_image(plan_, *started.file); file == nullptr) {
-      tell(Severity::warning, fmt::format("{}, which is not in the image", runs(started)),
-           started.origin, {});
+      report(Severity::warning, fmt::format("{}, which is not in the image", runs(started)),
+             started.origin, {});
     } else {
       check_signals(started, *file);
     }
@@ -226,13 +226,13 @@ private:
     const bool handles = text.find("SIGTERM") != std::string::npos &&
                          text.find("signal.signal(") != std::string::npos;
     if (handles && script != nullptr && plan_.read(*script).find("trap ") == std::string::npos) {
-      tell(Severity::warning,
-           fmt::format("`{}` handles SIGTERM and never gets it: the shell that runs it does not "
-                       "pass signals on",
-                       printable(*started.file)),
-           started.origin,
-           {"`exec` before the command, the script's last and not in a pipe, lets the program "
-            "take the shell's place"});
+      report(Severity::warning,
+             fmt::format("`{}` handles SIGTERM and never gets it: the shell that runs it does not "
+                         "pass signals on",
+                         printable(*started.file)),
+             started.origin,
+             {"`exec` before the command, the script's last and not in a pipe, lets the program "
+              "take the shell's place"});
     }
   }
 
@@ -277,7 +277,7 @@ private:
     });
     const bool has_other_python = std::ranges::count_if(used, starts_python) < count;
     for (const auto& one : used) {
-      tell_missing(one);
+      report_missing(one);
       if (starts_python(one) && is_of_entry(one) && !has_other_python) {
         problems_.back() = project::certain(std::move(problems_.back()));
       }
@@ -315,7 +315,7 @@ private:
     return contains(all, *distribution) || project::is_brought_by(*distribution, all);
   }
 
-  void tell_missing(const project::UsedProgram& used) {
+  void report_missing(const project::UsedProgram& used) {
     std::vector<std::string> hints;
     if (project::is_interpreter(used.name)) {
       if (plan_.python && *plan_.python != used.name) {
@@ -332,11 +332,11 @@ private:
     }
     const bool has_requirements =
         plan_.dependencies.needs_pip() && project::distribution_of_program(used.name).has_value();
-    tell(Severity::warning,
-         fmt::format("`{}` is run here, and the executor image does not have it{}",
-                     printable(used.name),
-                     has_requirements ? ", nor does a requirement bring it" : ""),
-         used.origin, std::move(hints));
+    report(Severity::warning,
+           fmt::format("`{}` is run here, and the executor image does not have it{}",
+                       printable(used.name),
+                       has_requirements ? ", nor does a requirement bring it" : ""),
+           used.origin, std::move(hints));
   }
 
   void check_need(const project::SystemNeed& need) {
@@ -355,11 +355,11 @@ private:
       hints.push_back(*need.other_hint);
     }
     const bool stops = there && need.stops_build;
-    tell(stops ? Severity::error : Severity::warning,
-         there ? fmt::format("{}, and the executor image does not have it", need.message)
-               : fmt::format("{}: autopack could not see whether the executor image has it",
-                             need.message),
-         need.origin, std::move(hints));
+    report(stops ? Severity::error : Severity::warning,
+           there ? fmt::format("{}, and the executor image does not have it", need.message)
+                 : fmt::format("{}: autopack could not see whether the executor image has it",
+                               need.message),
+           need.origin, std::move(hints));
   }
 
   const ReadablePlan& plan_;

@@ -44,17 +44,17 @@ Problems syntax_advice(const Plan& plan,
                        const std::vector<ReachedFile>& reached,
                        const SyntaxFaults& faults) {
   Problems problems;
-  bool is_python2_told = false;
+  bool is_python2_reported = false;
   for (const auto& file : reached) {
     const auto found = faults.find(file.path);
     const bool is_faulty = found != faults.end();
-    if (file.python2_line && is_python2_told) {
+    if (file.python2_line && is_python2_reported) {
       continue;  // the others are probably just as old
     }
     if (!file.python2_line && !file.notebook_line && !is_faulty) {
       continue;
     }
-    is_python2_told = is_python2_told || file.python2_line;
+    is_python2_reported = is_python2_reported || file.python2_line;
     auto problem = file.python2_line    ? python2(file)
                    : file.notebook_line ? notebook(file)
                                         : fault(plan, file, found->second);

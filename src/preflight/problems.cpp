@@ -53,10 +53,10 @@ Problem unknown(std::string check,
 Problems without_repeats(const Problems& problems) {
   Problems result;
   for (const auto& problem : problems) {
-    const bool is_told = std::ranges::any_of(result, [&](const Problem& other) {
+    const bool is_reported = std::ranges::any_of(result, [&](const Problem& other) {
       return other.severity == problem.severity && other.message == problem.message;
     });
-    if (!is_told) {
+    if (!is_reported) {
       result.push_back(problem);
     }
   }

@@ -41,11 +41,11 @@ public:
   void publish(const Packaging& work, MadeImage& made) override {
     if (made.in_registry) {
       move_own_tag(work, *made.image.digest);
-      tell_reused(services_, made.image);
+      report_reused(services_, made.image);
     } else {
       made.started = std::chrono::steady_clock::now();
       push(work, made);
-      tell_pushed(services_, made);
+      report_pushed(services_, made);
     }
     read_from_registry(services_, work, made);
   }

@@ -10,11 +10,11 @@
 
 namespace autopack::publish {
 
-void tell_reused(const Services& services, const packaging::Image& image) {
+void report_reused(const Services& services, const packaging::Image& image) {
   services.reporter->done("Reused", fmt::format("{}: {}", image.uri(), image.outcome.reason));
 }
 
-void tell_pushed(const Services& services, const packaging::MadeImage& made) {
+void report_pushed(const Services& services, const packaging::MadeImage& made) {
   const auto time = std::chrono::steady_clock::now() - made.started;
   services.reporter->done("Pushed",
                           fmt::format("{} in {}, {} uploaded", made.image.uri(), elapsed_text(time),

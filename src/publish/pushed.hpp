@@ -6,8 +6,8 @@
 
 namespace autopack::publish {
 
-void tell_reused(const Services& services, const packaging::Image& image);
-void tell_pushed(const Services& services, const packaging::MadeImage& made);
+void report_reused(const Services& services, const packaging::Image& image);
+void report_pushed(const Services& services, const packaging::MadeImage& made);
 
 /// From now on, reads `made` from the registry of `work`, which has it.
 void read_from_registry(Services& services,

@@ -337,10 +337,10 @@ public:
       if (const auto& manifest = target_->to_be_tagged()) {
         target_->repository().put_manifest(*manifest, work.name().reference.tag);
       }
-      tell_reused(services_, made.image);
+      report_reused(services_, made.image);
     } else {
       send(work, made);
-      tell_pushed(services_, made);
+      report_pushed(services_, made);
     }
     read_from_registry(services_, work, made);
   }

@@ -219,7 +219,7 @@ private:
     const http::Response response = caller_.try_once(request);
     // A registry that was killed while it stored the blob may report an error for it until it is
     // stored again.
-    if (response.status == 500 && std::exchange(failed_to_tell_, true)) {
+    if (response.status == 500 && std::exchange(failed_to_report_, true)) {
       return false;
     }
     return blob_exists(caller_, request, response);
@@ -353,7 +353,7 @@ private:
   bool begun_;  ///< by begin_upload; a refusal may refer to that request
   bool renewed_{false};
   bool made_{false};
-  bool failed_to_tell_{false};  ///< the check whether the blob exists failed
+  bool failed_to_report_{false};  ///< the check whether the blob exists failed
   std::optional<Digest> digest_{};
   std::uint64_t size_{0};
   std::string location_;

@@ -103,8 +103,8 @@ std::optional<google::LogPage> LogReader::read_page() {
 }
 
 bool LogReader::take(const google::LogPage& page) {
-  if (page.unreadable > 0 && !told_unreadable_) {
-    told_unreadable_ = true;
+  if (page.unreadable > 0 && !reported_unreadable_) {
+    reported_unreadable_ = true;
     options_.reporter->warn(
         Problem::warning({.message = "the log contains entries that cannot be read; they are left "
                                      "out"}));

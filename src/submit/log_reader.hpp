@@ -68,7 +68,7 @@ private:
   bool news_{false};  ///< the current reading has new entries
   int quiet_readings_{0};
   std::size_t entries_{0};
-  bool told_unreadable_{false};
+  bool reported_unreadable_{false};
   bool has_given_up_{false};
 };
 

@@ -44,7 +44,7 @@ public:
       }
       const bool ended = job_ && state_of(*job_).ended;
       if (ended && is_log_whole()) {
-        tell_missing_logs();
+        report_missing_logs();
         return job_;
       }
       if (job_ && !options_.follows && is_log_read()) {
@@ -112,7 +112,7 @@ private:
     return logs_->quiet_readings() >= (long_ago ? 1 : quiet_readings) || !logging_job_id(*job_);
   }
 
-  void tell_missing_logs() const {
+  void report_missing_logs() const {
     if (logs_ && logs_->entries() == 0 && !logs_->has_given_up()) {
       options_.reporter->warn(Problem::warning(
           {.message = "the job left no log entry",

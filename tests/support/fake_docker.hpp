@@ -129,7 +129,7 @@ public:
 
   std::optional<std::vector<std::string>> repositories_with(const std::string& reference) override {
     calls.push_back("where from " + reference);
-    return engine_info.tells_origin ? std::optional{origins[reference]} : std::nullopt;
+    return engine_info.reports_origin ? std::optional{origins[reference]} : std::nullopt;
   }
 
   Digest resolve(const image::Reference& reference) override {

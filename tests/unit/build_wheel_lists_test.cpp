@@ -100,15 +100,15 @@ TEST_CASE("a wheel with facts in a repository's notes is not fetched") {
   machine.note(2, wheel::read_wheel_files(machine.wheels[2], place()).files);
   auto lists = machine.lists();
   CHECK(machine.fetched == Names{"two"});
-  CHECK(lists.is_told());
+  CHECK(lists.is_reported());
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(lists.all()[i].files == wheel::read_wheel_files(machine.wheels[i], place()).files);
   }
   CHECK(lists.holds_for({0, 1}));
   CHECK(machine.fetched == Names{"two", "one"});
   CHECK(lists.holds_for({2}));
-  CHECK_FALSE(lists.is_told());
-  CHECK_FALSE(machine.lists().is_told());
+  CHECK_FALSE(lists.is_reported());
+  CHECK_FALSE(machine.lists().is_reported());
   CHECK(machine.fetched.size() == 3);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("where notes are wrong of one wheel, none is believed") {
   auto lists = machine.lists();
   CHECK(lists.all()[0].files.size() == 1);
   CHECK_FALSE(lists.holds_for({0}));
-  CHECK_FALSE(lists.is_told());
+  CHECK_FALSE(lists.is_reported());
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(lists.all()[i].files == wheel::read_wheel_files(machine.wheels[i], place()).files);
   }

@@ -20,11 +20,11 @@ std::string recorded(const std::string& name) {
   return read_file(std::filesystem::path{TEST_DATA} / "engine" / (name + ".jsonl"));
 }
 
-struct Told {
+struct Reported {
   testing::RecordingReporter reporter{};
   BuildProgress progress{&reporter};
 
-  explicit Told(std::string_view stream, std::size_t piece = 37) {
+  explicit Reported(std::string_view stream, std::size_t piece = 37) {
     for (std::size_t at = 0; at < stream.size(); at += piece) {
       progress.feed(stream.substr(at, piece));
     }
@@ -51,7 +51,7 @@ struct Told {
 TEST_CASE("a build is reported step by step, with any builder") {
   for (const char* builder : {"buildkit", "classic", "podman"}) {
     CAPTURE(builder);
-    const Told told{recorded(std::string{builder} + "-built")};
+    const Reported told{recorded(std::string{builder} + "-built")};
     CHECK_FALSE(told.progress.failure());
     REQUIRE(told.progress.image_id());
     CHECK(told.progress.image_id()->starts_with("sha256:"));
@@ -72,7 +72,7 @@ TEST_CASE("a build is reported step by step, with any builder") {
 TEST_CASE("cached steps are reported as such and counted") {
   for (const char* builder : {"buildkit", "classic", "podman"}) {
     CAPTURE(builder);
-    const Told told{recorded(std::string{builder} + "-cached")};
+    const Reported told{recorded(std::string{builder} + "-cached")};
     CHECK(told.progress.cached_steps() >= 4);
     CHECK(told.progress.cached_steps() <= told.progress.steps());
     CHECK(told.count(State::cached, "RUN cat a.txt") == 1);
@@ -84,7 +84,7 @@ TEST_CASE("cached steps are reported as such and counted") {
 TEST_CASE("a failure names its step and keeps its output") {
   for (const char* builder : {"buildkit", "classic", "podman"}) {
     CAPTURE(builder);
-    const Told told{recorded(std::string{builder} + "-failed")};
+    const Reported told{recorded(std::string{builder} + "-failed")};
     REQUIRE(told.progress.failure());
     CHECK(told.progress.failure()->step.value().find("RUN echo one") != std::string::npos);
     CHECK(told.progress.failure()->last_log.find("No matching distribution found for nosuch==1") !=
@@ -95,18 +95,18 @@ TEST_CASE("a failure names its step and keeps its output") {
 }
 
 TEST_CASE("a build that cannot start names no step that ran") {
-  CHECK(Told{recorded("buildkit-parse-error")}.progress.failure()->message.find(
+  CHECK(Reported{recorded("buildkit-parse-error")}.progress.failure()->message.find(
             "dockerfile parse error line 2: unknown instruction: BOGUS") != std::string::npos);
-  CHECK(Told{recorded("buildkit-no-base")}.progress.failure()->message.find(
+  CHECK(Reported{recorded("buildkit-no-base")}.progress.failure()->message.find(
             "127.0.0.1:5711/no/such:1: not found") != std::string::npos);
-  CHECK(Told{recorded("classic-no-base")}.progress.failure()->step ==
+  CHECK(Reported{recorded("classic-no-base")}.progress.failure()->step ==
         "Step 1/2 : FROM 127.0.0.1:5711/no/such:1");
 }
 
 TEST_CASE("the same stream in any pieces gives the same report") {
   const std::string stream = recorded("buildkit-built");
-  const Told whole{stream, stream.size()};
-  const Told bytes{stream, 1};
+  const Reported whole{stream, stream.size()};
+  const Reported bytes{stream, 1};
   CHECK(whole.reporter.steps.size() == bytes.reporter.steps.size());
   CHECK(whole.progress.image_id() == bytes.progress.image_id());
 }

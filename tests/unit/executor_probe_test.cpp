@@ -40,7 +40,7 @@ public:
 
   std::optional<std::vector<std::string>> repositories_with(
       const std::string& /*reference*/) override {
-    return engine.tells_origin ? std::optional{origins} : std::nullopt;
+    return engine.reports_origin ? std::optional{origins} : std::nullopt;
   }
 
   Digest resolve(const image::Reference& reference) override {
@@ -276,7 +276,7 @@ TEST_CASE("an image of a registry is what the registry has now") {
 
 TEST_CASE("an image of containerd's store that came from no registry is taken as it is") {
   FakeDocker docker;
-  docker.engine.tells_origin = true;
+  docker.engine.reports_origin = true;
   docker.images["team/base:1"] = {.id = digest_a,
                                   .repository_digests = {"team/base@" + digest_a},
                                   .id_is_manifest = true,
@@ -306,7 +306,7 @@ TEST_CASE(
   for (const bool tells_origin : {false, true}) {
     CAPTURE(tells_origin);
     docker.calls.clear();
-    docker.engine.tells_origin = tells_origin;
+    docker.engine.reports_origin = tells_origin;
     docker.origins = {"registry.example/base"};
     const auto now = executor::digest_now(docker, reference);
     CHECK_FALSE(now.digest);

@@ -30,7 +30,7 @@ public:
 
   void used(const local::Replica& /*replica*/, const local::Usage& /*usage*/) override {}
 
-  void told(const std::string& /*severity*/, const std::string& message) override {
+  void reported(const std::string& /*severity*/, const std::string& message) override {
     messages.push_back(message);
   }
 

@@ -86,17 +86,17 @@ TEST_CASE("advice: files that a run of a known package left behind are not the p
   project.tree.file("requirements.txt", "six\n")
       .file("wandb/run-1/files/code/train.py", "")
       .file("datasets/cifar.py", "");
-  const auto is_told = [&](const std::string& text, const std::string& module) {
+  const auto is_reported = [&](const std::string& text, const std::string& module) {
     project.tree.file("train.py", text);
     const auto found = project.advice();
     return std::any_of(found.begin(), found.end(), [&](const Problem& problem) {
       return problem.message.find(module) != std::string::npos;
     });
   };
-  CHECK(is_told("import wandb\n", "wandb"));
-  CHECK(is_told("from wandb import init\n", "wandb"));
-  CHECK_FALSE(is_told("from datasets import cifar\n", "datasets"));
-  CHECK_FALSE(is_told("import datasets\nimport datasets.cifar\n", "datasets"));
+  CHECK(is_reported("import wandb\n", "wandb"));
+  CHECK(is_reported("from wandb import init\n", "wandb"));
+  CHECK_FALSE(is_reported("from datasets import cifar\n", "datasets"));
+  CHECK_FALSE(is_reported("import datasets\nimport datasets.cifar\n", "datasets"));
 }
 
 TEST_CASE("advice: what a Python does not take is reported once for each file") {

@@ -94,8 +94,8 @@ private:
       *layer.facts = known;
       layer.blob = {.known = descriptor_of(*known),
                     .open = compress_while_read(recipe, layer.facts, cache_)};
-    } else if (const auto told = notes_ ? notes_->layer(recipe->key) : std::nullopt) {
-      take_from_target(*told, layer);
+    } else if (const auto reported = notes_ ? notes_->layer(recipe->key) : std::nullopt) {
+      take_from_target(*reported, layer);
     } else if (recipe->size <= most_in_memory - in_memory_) {
       in_memory_ += recipe->size;
     } else {
@@ -109,12 +109,13 @@ private:
 
   /// Reads the bytes from the target if needed: making the layer with another release may give
   /// other bytes.
-  void take_from_target(const image::LayerFacts& told, LazyLayer& layer) const {
-    *layer.facts = told;
+  void take_from_target(const image::LayerFacts& reported, LazyLayer& layer) const {
+    *layer.facts = reported;
     layer.is_there = true;
-    layer.blob = {
-        .known = descriptor_of(told),
-        .open = [notes = notes_, blob = descriptor_of(told)] { return notes->open_layer(blob); }};
+    layer.blob = {.known = descriptor_of(reported),
+                  .open = [notes = notes_, blob = descriptor_of(reported)] {
+                    return notes->open_layer(blob);
+                  }};
   }
 
   void make_in_memory(const LayerRecipe& recipe, LazyLayer& layer) const {

@@ -470,11 +470,11 @@ private:
 
   /// For files whose digest is known and whose size is known only from notes.
   void take_noted_sizes() {
-    const bool may_tell = std::ranges::any_of(unknown_, [&](const auto& one) {
+    const bool may_report = std::ranges::any_of(unknown_, [&](const auto& one) {
       const auto digest = only_digest(one.second.hashes);
       return digest && !index_->wheels().has(digest->hex());
     });
-    if (!may_tell || !obstacles_.empty()) {
+    if (!may_report || !obstacles_.empty()) {
       return;
     }
     const auto remembered = remembered_wheels(services_);

@@ -162,13 +162,13 @@ wheel::Grouping WheelLayers::group_anew(const Wheels& wheels,
                                         const FetchWheels& fetch) const {
   WheelLists lists{services_, wheels, place_, fetch};
   auto grouping = wheel::group(lists.all(), budget);
-  if (lists.is_told()) {
+  if (lists.is_reported()) {
     if (!lists.holds_for(to_be_opened(grouping.layers, wheels))) {
       services_.reporter->detail("notes on wheels were wrong: all are looked into");
       grouping = wheel::group(lists.all(), budget);
     }
   }
-  if (!lists.is_told()) {
+  if (!lists.is_reported()) {
     services_.wheel_records.put(key, wheel::to_json(grouping));
   }
   return grouping;

@@ -48,7 +48,7 @@ WheelLists::WheelLists(Services& services,
       if (auto files = files_of(text)) {
         const std::size_t i = unknown.at(key);
         all_[i].files = std::move(*files);
-        told_.insert(i);
+        reported_.insert(i);
         unknown.erase(key);
       }
     }
@@ -63,7 +63,7 @@ WheelLists::WheelLists(Services& services,
 bool WheelLists::holds_for(const std::set<std::size_t>& places) {
   std::set<std::size_t> doubted;
   std::map<std::size_t, Files> before;
-  for (const std::size_t i : told_) {
+  for (const std::size_t i : reported_) {
     if (places.contains(i)) {
       doubted.insert(i);
       before[i] = all_[i].files;
@@ -72,11 +72,11 @@ bool WheelLists::holds_for(const std::set<std::size_t>& places) {
   look_into(doubted);
   bool same = true;
   for (const auto& [i, files] : before) {
-    told_.erase(i);
+    reported_.erase(i);
     same = same && all_[i].files == files;
   }
   if (!same) {
-    look_into(std::exchange(told_, {}));
+    look_into(std::exchange(reported_, {}));
   }
   return same;
 }

@@ -29,7 +29,7 @@ public:
   const std::vector<wheel::WheelFiles>& all() const { return all_; }
 
   /// Returns true if some lists come only from notes: their wheels were not opened here.
-  bool is_told() const { return !told_.empty(); }
+  bool is_reported() const { return !reported_.empty(); }
 
   /// Fetches and opens the wheels at `places` that are known only from notes. If one differs from
   /// its note, no note is trusted any more: fetches all and returns false.
@@ -43,7 +43,7 @@ private:
   const wheel::Place& place_;
   const FetchWheels& fetch_;
   std::vector<wheel::WheelFiles> all_{};
-  std::set<std::size_t> told_{};
+  std::set<std::size_t> reported_{};
 };
 
 /// Returns the list of files of `wheel`, under wheel::wheel_files_key, if this machine has opened

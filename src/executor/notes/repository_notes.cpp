@@ -118,7 +118,7 @@ std::size_t count_contradicted(const News& news, const Notes& noted) {
 
 /// Runs `work`; reports a repository's refusal as a detail.
 template <class Work>
-void or_tell(Reporter& reporter, Work work) {
+void or_report(Reporter& reporter, Work work) {
   try {
     work();
   } catch (const Error& error) {
@@ -152,15 +152,15 @@ void RepositoryNotes::read(const Digest& executor, const std::string& platform) 
   tag_ = std::move(tag);
   notes_ = {};
   there_.clear();
-  or_tell(reporter_, [&] { repository(); });
+  or_report(reporter_, [&] { repository(); });
   if (!repository_) {
     return;
   }
   reading_ = in_background(
       [&reporter = reporter_, blobs = blobs_, from = repository(), executor, platform] {
         Notes notes;
-        or_tell(reporter,
-                [&] { notes = read_from(*from, blobs, executor, platform).value_or(Notes{}); });
+        or_report(reporter,
+                  [&] { notes = read_from(*from, blobs, executor, platform).value_or(Notes{}); });
         return notes;
       });
 }
@@ -180,7 +180,7 @@ void RepositoryNotes::look_for_layers(const std::vector<std::string>& keys) {
     }
   }
   std::mutex mutex;
-  or_tell(reporter_, [&] {
+  or_report(reporter_, [&] {
     in_parallel(noted.size(), connections, [&](std::size_t i) {
       const auto& layer = noted[i]->second;
       if (repository()->has_blob(layer.digest, layer.size)) {
@@ -225,7 +225,7 @@ std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std:
   }
   std::mutex mutex;
   std::map<std::string, std::string> found;
-  or_tell(reporter_, [&] {
+  or_report(reporter_, [&] {
     in_parallel(blobs.size(), connections, [&](std::size_t i) {
       auto texts = read_texts(*repository(), blobs[i]->known, blobs[i]->keys, blobs_);
       const std::lock_guard lock{mutex};
@@ -241,7 +241,7 @@ void RepositoryNotes::keep(std::shared_ptr<registry::Repository> target,
                            FindNews find) {
   keeping_ = in_background([&reporter = reporter_, blobs = blobs_, target = std::move(target),
                             executor, platform, find = std::move(find)] {
-    or_tell(reporter, [&] { keep_in({*target, blobs, executor, platform}, find); });
+    or_report(reporter, [&] { keep_in({*target, blobs, executor, platform}, find); });
   });
 }
 
@@ -250,7 +250,7 @@ std::size_t write_notes(Reporter& reporter,
                         const RepositoryNotes::FindNews& find,
                         OldNotes old) {
   std::size_t contradicted = 0;
-  or_tell(reporter, [&] {
+  or_report(reporter, [&] {
     const auto before = read_from(target.repository, target.blobs, target.executor, target.platform)
                             .value_or(Notes{});
     auto news = find(Notes{});

@@ -100,7 +100,7 @@ bool is_conditional(const Token& token) {
 }
 
 /// Returns true for words in commands that install packages, for a shell or pip itself.
-bool tells_to_install(const Token& token) {
+bool suggests_installation(const Token& token) {
   if (token.kind == Token::Kind::name) {
     return token.text == "addsitedir" || token.text == "ensurepip" || token.text == "pip" ||
            token.text == "pyximport";
@@ -175,7 +175,7 @@ public:
     PythonTokens tokens{text};
     for (Token token; tokens.next(token);) {
       note_path(token);
-      file_.changes_modules = file_.changes_modules || tells_to_install(token);
+      file_.changes_modules = file_.changes_modules || suggests_installation(token);
       if (token.kind != Token::Kind::line_end) {
         ipython_.note(token);
       }

@@ -207,11 +207,11 @@ private:
     if (other.depth() == 0 || parent_path(other.file) == parent_path(one.file)) {
       return usual_place(one) >= usual_place(other);
     }
-    const bool is_told_by_name =
+    const bool is_reported_by_name =
         (one.purpose == Purpose::training ||
          (one.purpose == Purpose::entry && one.depth() <= other.depth())) &&
         other.purpose != Purpose::training && other.purpose != Purpose::entry;
-    return !is_told_by_name &&
+    return !is_reported_by_name &&
            (other.depth() < one.depth() || !has_usual_name(one) || one.depth() == other.depth());
   }
 

@@ -74,24 +74,24 @@ void NeededFiles::check_hidden(std::string_view text, const Mention& mention) {
   const auto directory = from == OpenedFrom::file ? parent_path(mention.from) : std::string{};
   const auto wanted = source::normalise(join_path(directory, text));
   if (wanted && known->second.contains(*wanted)) {
-    tell_hidden(*wanted, mention);
+    report_hidden(*wanted, mention);
   }
 }
 
-void NeededFiles::tell_hidden(const std::string& path, const Mention& mention) {
+void NeededFiles::report_hidden(const std::string& path, const Mention& mention) {
   if (is_environment_name(path)) {
     loads_environment_ = loads_environment_ ? loads_environment_ : std::optional{mention};
     return;
   }
   const auto rule = ignore_.excludes(path);
-  if (!rule || !told_hidden_.insert(path).second) {
+  if (!rule || !reported_hidden_.insert(path).second) {
     return;
   }
   warn_of_hidden(*findings_, *rule, mention.from, mention.line, path);
 }
 
 /// Suggests another way to set variables of an excluded file.
-void NeededFiles::tell_environment_file(const Project& project) {
+void NeededFiles::report_environment_file(const Project& project) {
   const bool is_given = project.given_at.contains("env") || project.given_at.contains("env-file");
   const auto entry = findings_->tree().find(environment_file);
   if (!loads_environment_ || is_given || !entry || entry->type != source::EntryType::file ||

@@ -81,8 +81,8 @@ void NeededFiles::follow(const Project& project) {
       directories_.pop_front();
     }
   }
-  tell_too_large();
-  tell_environment_file(project);
+  report_too_large();
+  report_environment_file(project);
 }
 
 bool NeededFiles::names(const std::string& path) const {
@@ -131,7 +131,7 @@ void NeededFiles::need_file(const source::Entry& entry, const Mention& mention) 
   }
 }
 
-void NeededFiles::tell_too_large() {
+void NeededFiles::report_too_large() {
   if (too_large_.empty()) {
     return;
   }

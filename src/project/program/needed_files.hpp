@@ -61,9 +61,9 @@ private:
   void need(const std::string& path, const Mention& mention, const char* how);
   void need_file(const source::Entry& entry, const Mention& mention);
   void check_hidden(std::string_view text, const Mention& mention);
-  void tell_hidden(const std::string& path, const Mention& mention);
-  void tell_environment_file(const Project& project);
-  void tell_too_large();
+  void report_hidden(const std::string& path, const Mention& mention);
+  void report_environment_file(const Project& project);
+  void report_too_large();
 
   void read(const std::string& path);
   PythonFile read_python(const source::Entry& entry) const;
@@ -100,7 +100,7 @@ private:
   std::vector<Mention> too_large_;
   /// Excluded files that the program names, by the text that names them.
   std::unordered_map<std::string, std::set<std::string>, TextHash, std::equal_to<>> hidden_;
-  std::set<std::string> told_hidden_;
+  std::set<std::string> reported_hidden_;
   std::optional<Mention> loads_environment_;            ///< where it loads `.env`
   std::unordered_map<std::string, std::string> texts_;  ///< of files that name hidden files
   std::unordered_map<std::string, bool> taken_;  ///< modules; false if one cannot contain another

@@ -283,8 +283,8 @@ source::Selection selection_of(const source::Tree& tree, const Request& request)
 
 void sort_candidates(std::vector<Candidate>& programs) {
   const auto key = [](const Candidate& one) {
-    const bool is_told = one.purpose == Purpose::training || one.purpose == Purpose::entry;
-    return std::tuple{-static_cast<int>(one.rank), is_told ? 0 : 1, one.depth(), one.file,
+    const bool is_reported = one.purpose == Purpose::training || one.purpose == Purpose::entry;
+    return std::tuple{-static_cast<int>(one.rank), is_reported ? 0 : 1, one.depth(), one.file,
                       one.command};
   };
   std::ranges::sort(programs,

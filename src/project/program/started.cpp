@@ -85,15 +85,15 @@ private:
   void read_text(std::string_view text, const std::string& directory) {
     const auto outer = directory_;
     const bool outer_doubt = is_doubtful_;
-    bool is_told = file_.empty();
+    bool is_reported = file_.empty();
     const auto commands = read_shell(text, directory);
     if (!file_.empty() && file_ == project_.entry.file) {
       check_status(text, commands);
     }
     for (const auto& command : commands) {
       line_ = command.line;
-      if (command.windows_line_end && !is_told) {
-        is_told = true;
+      if (command.windows_line_end && !is_reported) {
+        is_reported = true;
         warn(file_ == project_.entry.file && !command.optional,
              fmt::format("`{}` has Windows line ends, which bash takes as part of the commands",
                          printable(file_)),

@@ -163,12 +163,12 @@ void add_git(std::vector<SystemNeed>& needs,
   if (!runs_pip && std::ranges::all_of(texts, leaves_no_choice)) {
     return;
   }
-  std::set<std::string, std::less<>> told;
+  std::set<std::string, std::less<>> reported;
   for (const auto& text : texts) {
     const auto requirement = python::parse_requirement(text);
     const auto target = redact_credentials(requirement.target);
     const bool by_ssh = to_lower(target).starts_with("git+ssh:");
-    if (!to_lower(target).starts_with("git+") || !told.insert(by_ssh ? "ssh" : "git").second) {
+    if (!to_lower(target).starts_with("git+") || !reported.insert(by_ssh ? "ssh" : "git").second) {
       continue;
     }
     auto need =

@@ -16,7 +16,7 @@ namespace {
 
 /// Returns true if `upper` contains TOKEN, except in words about a tokenizer
 /// (`TOKENIZERS_PARALLELISM`) and for a number of tokens (`MAX_TOKENS=512`).
-bool tells_token(std::string_view upper, std::string_view value) {
+bool looks_like_token(std::string_view upper, std::string_view value) {
   constexpr std::string_view sign{"TOKEN"};
   const bool is_number = std::ranges::all_of(value, is_digit);
   for (auto at = upper.find(sign); at != std::string_view::npos; at = upper.find(sign, at + 1)) {
@@ -28,12 +28,12 @@ bool tells_token(std::string_view upper, std::string_view value) {
   return false;
 }
 
-bool tells_secret(const std::string& name, std::string_view value) {
+bool names_secret(const std::string& name, std::string_view value) {
   static constexpr std::array<std::string_view, 8> signs{"SECRET",      "PASSWORD",  "PASSWD",
                                                          "CREDENTIAL",  "API_KEY",   "ACCESS_KEY",
                                                          "PRIVATE_KEY", "PASSPHRASE"};
   const std::string upper = to_upper(name);
-  if (tells_token(upper, value)) {
+  if (looks_like_token(upper, value)) {
     return true;
   }
   return std::ranges::any_of(
@@ -48,7 +48,7 @@ bool looks_secret(const std::string& name, const std::string& value) {
   }
   source::SecretScan scan{"", source::SecretScan::Detail::whether};
   scan.feed(fmt::format("{}=\"{}\"\n", name, value));
-  return tells_secret(name, value) || holds_credentials(value) || !scan.finish().empty();
+  return names_secret(name, value) || holds_credentials(value) || !scan.finish().empty();
 }
 
 std::map<std::string, std::string> read_build_environment(const std::vector<std::string>& values,

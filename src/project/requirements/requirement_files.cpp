@@ -316,11 +316,11 @@ std::vector<std::string> other_files(const Findings& findings,
 }
 
 /// Reports files near the entry, or with its name, that name more than is installed.
-void tell_files_of_entry(Findings& findings,
-                         const Request& request,
-                         const std::vector<std::string>& others,
-                         const std::vector<std::string>& installed,
-                         bool by_package) {
+void report_files_of_entry(Findings& findings,
+                           const Request& request,
+                           const std::vector<std::string>& others,
+                           const std::vector<std::string>& installed,
+                           bool by_package) {
   const auto words = words_of_entry(request);
   for (const auto& file : others) {
     const bool is_beside = !parent_path(file).empty() && base_name(file) == usual_name;
@@ -422,13 +422,13 @@ RequirementSources find_requirements(Findings& findings,
   const Place usual = findings.follow(usual_name);
   if (usual.is_file() || usual.kind == Place::Kind::leaves) {
     const auto others = other_files(findings, directories, {usual_name});
-    tell_files_of_entry(findings, request, others,
-                        names_in_requirements(findings.tree(), usual_name), false);
+    report_files_of_entry(findings, request, others,
+                          names_in_requirements(findings.tree(), usual_name), false);
     return found_files(findings, request, {usual_name});
   }
   if (package_says(findings, project)) {
     const auto others = other_files(findings, directories, {});
-    tell_files_of_entry(findings, request, others, names_of_package(findings, project), true);
+    report_files_of_entry(findings, request, others, names_of_package(findings, project), true);
     RequirementSources sources{.lock = found_lock(findings, request, project)};
     if (!sources.lock) {
       report_unread_files(findings, request, UnreadBeside::package);

@@ -346,10 +346,11 @@ void report_unread_sources(Findings& findings, const Request& request, const Pro
   std::string place;
   for (const auto& index : project.package->indexes) {
     const auto shown = printable(redact_credentials(index.url));
-    const bool is_told = std::ranges::any_of(project.package->unread, [&](const auto& problem) {
+    const bool is_reported = std::ranges::any_of(project.package->unread, [&](const auto& problem) {
       return problem.hints.front().find(shown) != std::string::npos;
     });
-    if (known.insert(comparable_url(index.url)).second && !is_usual_index(index.url) && !is_told) {
+    if (known.insert(comparable_url(index.url)).second && !is_usual_index(index.url) &&
+        !is_reported) {
       unread.push_back(shown);
       place = place.empty() ? index.place : place;
     }
