@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "source/git.hpp"
 #include "source/remembering_tree.hpp"
+#include "support/sample.hpp"
 #include "support/scratch_repository.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -122,7 +123,7 @@ TEST_CASE("index and commit hold what a clean checkout writes, whatever lies in 
       "*.t* text eol=crlf\n*.bin -text\n",
       "*.py -text\n* text=auto\n",
   };
-  for (unsigned seed = 0; seed < 12; ++seed) {
+  for (unsigned seed = 0; seed < testing::sample(6, 12); ++seed) {
     CAPTURE(seed);
     std::mt19937 random{seed};
     const TemporaryDirectory directory;
