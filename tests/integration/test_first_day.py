@@ -245,19 +245,20 @@ class FirstDay(unittest.TestCase):
         return day.rendered()
 
     def test_is_what_the_golden_screens_show(self):
+        accepts = os.environ.get('AUTOPACK_ACCEPT') == '1'
         kinds = {(80, True): 'taxi-a', (50, True): 'taxi-b', (80, False): 'taxi-c', (50, False): 'taxi-d'}
+        if testbed.FORM == 'daily' and not accepts:
+            kinds = {kind: kinds[kind] for kind in ((80, True), (50, False))}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             days = dict(zip(kinds, pool.map(lambda kind: self.live(kinds[kind], *kind), kinds)))
-        for columns in (80, 50):
-            coloured, plain = (self.text(days[columns, colours]) for colours in (True, False))
-            path = SCREENS / f'{columns}-columns.txt'
-            if os.environ.get('AUTOPACK_ACCEPT') == '1':
-                path.write_text(coloured, encoding='utf-8')
+        for (columns, has_colours), day in days.items():
+            text, path = self.text(day), SCREENS / f'{columns}-columns.txt'
+            if accepts and has_colours:
+                path.write_text(text, encoding='utf-8')
+            expected = path.read_text(encoding='utf-8')
             self.maxDiff = None
-            with self.subTest(f'{columns} columns'):
-                self.assertEqual(coloured, path.read_text(encoding='utf-8'))
-            with self.subTest(f'{columns} columns, no colours'):
-                self.assertEqual(plain, screen.without_colours(coloured))
+            with self.subTest(f'{columns} columns, {"" if has_colours else "no "}colours'):
+                self.assertEqual(text, expected if has_colours else screen.without_colours(expected))
 
     @staticmethod
     def text(day):
