@@ -114,7 +114,8 @@ sanitized_counts=$(mktemp)
 fuzz_log=$(mktemp)
 tidy_log=$(mktemp)
 engine_pid=
-trap '[ -n "$engine_pid" ] && end_process "$engine_pid";
+tidy=
+trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; [ -n "$tidy" ] && kill -- "-$tidy" 2>/dev/null;
   rm -f "$engine_log" "$sanitized_log" "$sanitized_counts" "$fuzz_log" "$tidy_log"' EXIT
 
 # Counts go to their file as they are made, so that those of a program that ends by a signal or _exit are not lost.
@@ -134,6 +135,20 @@ if [ -n "$coverage" ]; then
   finish
 fi
 
+# clang-tidy reads no other compiler's precompiled headers: a build directory of its own, in which nothing is built.
+# It has the time that the other parts leave, and is a group of processes, to end it whole.
+set -m
+(
+  renice -n 19 "$BASHPID" >/dev/null
+  if [ ! -f build-tidy/build.ninja ]; then
+    output=$(CXX=clang++ meson setup build-tidy -Dfuzz=true -Db_lundef=false -Db_pch=false 2>&1) ||
+      { echo "$output"; exit; }
+  fi
+  ninja -C build-tidy build.ninja >/dev/null && python3 tests/support/tidy.py "${tidy_files[@]}" build-tidy
+) >"$tidy_log" 2>&1 &
+tidy=$!
+set +m
+
 # Little optimised: compiling takes longer than all the tests. What an optimiser suspects differs from one compiler to
 # the next, so that warnings are errors in the sanitized build alone.
 [ "${suites[0]}" = unit ] || targets=(integration-programs)
@@ -146,11 +161,12 @@ engine_pid=$(start_engine "$engine_log")
 
 # By clang, whose libFuzzer the fuzz targets need: one build for them and for the tests. Unoptimised: the sanitizers
 # make optimising compilers many times slower. All this while the integration tests wait for engines and registries.
-# lld links a sanitized program in a quarter of the time.
+# lld links a sanitized program in a quarter of the time. The daily form builds the programs that it runs.
 (
   renice -n 10 "$BASHPID" >/dev/null
   begin=$SECONDS
   export CXX_LD=lld
+  [ "${suites[0]}" = unit ] || targets=(src/autopack tests/unit/unit_tests tests/golden/golden tests/fuzz/fuzz_parsers)
   compiler=clang++ build build-asan --werror -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
     -Doptimization=0 -Ddebug=false -Dcpp_args=-gline-tables-only || exit
   echo "sanitized build      made in $((SECONDS - begin)) s" >"$sanitized_log"
@@ -160,17 +176,6 @@ engine_pid=$(start_engine "$engine_log")
   python3 tests/fuzz/run.py build-asan "${fuzz[@]}" --jobs "$(nproc)" >"$fuzz_log" 2>&1 || true
 ) &
 sanitized_build=$!
-
-# clang-tidy reads no other compiler's precompiled headers: a build directory of its own, in which nothing is built.
-(
-  renice -n 19 "$BASHPID" >/dev/null
-  if [ ! -f build-tidy/build.ninja ]; then
-    output=$(CXX=clang++ meson setup build-tidy -Dfuzz=true -Db_lundef=false -Db_pch=false 2>&1) ||
-      { echo "$output"; exit; }
-  fi
-  ninja -C build-tidy build.ninja >/dev/null && python3 tests/support/tidy.py "${tidy_files[@]}" build-tidy
-) >"$tidy_log" 2>&1 &
-tidy=$!
 
 run build-tests "${suites[@]}"
 
