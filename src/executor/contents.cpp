@@ -4,9 +4,9 @@
 #include "base/text.hpp"
 #include "executor/probe.hpp"
 #include "executor/programs.hpp"
+#include "executor/record_cache.hpp"
 #include "image/archive_reader.hpp"
 #include "image/file_reference.hpp"
-#include "state/base_modules.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -76,7 +76,7 @@ std::map<std::string, bool> known_contents(Services& services,
   if (!id || image::names_files(base.reference)) {
     return {};
   }
-  const state::BaseModules cache{services.environment.cache_directory() / "bases" / "modules"};
+  const auto cache = own_records(services).contents;
   auto known = cache.of(*id);
   std::vector<std::string> unknown;
   std::ranges::copy_if(names, std::back_inserter(unknown),

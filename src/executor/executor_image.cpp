@@ -2,10 +2,12 @@
 
 #include "base/text.hpp"
 #include "engine/transfer.hpp"
+#include "executor/image_view.hpp"
 #include "executor/layers.hpp"
 #include "executor/probe.hpp"
 #include "executor/programs.hpp"
-#include "executor/python_facts.hpp"
+#include "executor/python_survey.hpp"
+#include "executor/record_cache.hpp"
 #include "executor/remembered_facts.hpp"
 #include "image/file_image.hpp"
 #include "services/registry_image.hpp"
@@ -16,61 +18,129 @@
 #include <algorithm>
 #include <memory>
 
+// The facts about an executor image have these sources, nearest first:
+//
+//   1. the cache of this machine, then the cached facts of the target repository
+//   2. the facts that the target repository remembers
+//   3. the docker engine, which pulls the image if it lacks it
+//   4. the layers of the image, in files or in its registry
+//   5. an assumption
+//
+// The functions that find, probe, read or assume facts are the sources; they write no cache. The
+// functions that get facts ask several sources and cache the result. The public functions, at the
+// end, decide how far each caller goes.
+
 namespace autopack::executor {
 
 namespace {
 
-/// Facts are the same for every name of a digest; the plan shows the requested name.
-image::BaseFacts under_name(image::BaseFacts facts, const std::string& reference) {
-  facts.reference = reference;
-  facts.vertex_prebuilt = image::is_vertex_prebuilt(reference);
+using Facts = std::optional<image::BaseFacts>;
+
+/// Returns the cached facts of the digest of `reference`, or those of the last run if it has none.
+Facts find_cached(const Services& services,
+                  const image::Reference& reference,
+                  const std::string& platform) {
+  for (const auto& cache : record_caches(services)) {
+    if (auto facts = cache.find(reference, platform)) {
+      return facts;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Returns the facts and the Python in the layers of `source`, all of which it reads.
+Record read_record(Services& services, const image::Source& source, const std::string& platform) {
+  check_platform(image::Configuration::parse(source.configuration,
+                                             "the configuration of `" + source.name + "`")
+                     .platform(),
+                 source.name, platform);
+  const auto tree = read_layers(services, source);
+  Record record{.facts = facts_of(source, tree)};
+  record.python = survey_python(*view_of(tree), record.facts, source.manifest.layers.size());
+  return record;
+}
+
+image::BaseFacts assume(const image::Reference& reference, const std::string& platform) {
+  image::BaseFacts facts{.reference = reference.text,
+                         .digest = reference.digest,
+                         .platform = platform,
+                         .pip = true,
+                         .vertex_prebuilt = image::is_vertex_prebuilt(reference.text)};
+  facts.python = facts.vertex_prebuilt ? "python3" : "python";
   return facts;
 }
 
-/// Calls `find` on the cache of this machine, then on the cached notes of the target.
-template <class Find>
-std::optional<image::BaseFacts> known_facts(const Services& services, Find find) {
-  if (auto facts = find(services.base_cache)) {
-    return facts;
-  }
-  const auto remembered = remembered_bases(services);
-  return remembered ? find(*remembered) : std::nullopt;
-}
-
-std::optional<image::BaseFacts> cached(const Services& services,
-                                       const image::Reference& reference,
-                                       const std::string& platform) {
-  auto facts = known_facts(services, [&](const state::BaseCache& cache) {
-    return reference.digest ? cache.by_digest(*reference.digest, platform)
-                            : cache.by_reference(reference.text, platform);
-  });
-  return facts ? std::optional{under_name(std::move(*facts), reference.text)} : std::nullopt;
-}
-
-/// Returns the facts of `digest`, the current target of `reference`. Caches this, so that the next
-/// run can begin with it even if the image was first seen under another name, or the tag moved.
-/// Falls back to the notes of the target repository.
-std::optional<image::BaseFacts> known_as(Services& services,
-                                         const Digest& digest,
-                                         image::Reference reference,
-                                         const std::string& platform) {
-  auto known = known_facts(services, [&](const state::BaseCache& cache) {
-    auto facts = cache.by_digest(digest, platform);
-    if (facts) {
-      *facts = under_name(std::move(*facts), reference.text);
-      if (cache.by_reference(reference.text, platform) != facts) {
-        cache.store(*facts);
+/// Gets the facts of the digest of `reference` without the image itself; nothing if they are
+/// unknown. Caches them under the requested name, so that the next run can begin with them even if
+/// the image was first seen under another name, or the tag moved.
+Facts get_known(Services& services,
+                const image::Reference& reference,
+                const std::string& platform) {
+  for (const auto& cache : record_caches(services)) {
+    if (auto facts = cache.find(reference, platform)) {
+      if (cache.facts.by_reference(reference.text, platform) != facts) {
+        cache.facts.store(*facts);
       }
+      return facts;
     }
-    return facts;
-  });
-  if (known) {
-    return known;
   }
-  reference.digest = digest;
-  auto remembered = remembered_base(services, reference, platform);
-  return remembered ? std::optional{under_name(std::move(*remembered), reference.text)}
-                    : std::nullopt;
+  if (auto record = find_remembered(services, reference, platform)) {
+    remembered_records(services)->store(*record);
+    return under_name(std::move(record->facts), reference.text);
+  }
+  return std::nullopt;
+}
+
+/// Gets the facts in the layers of `source`.
+image::BaseFacts get_by_layers(Services& services,
+                               const image::Source& source,
+                               const std::string& platform) {
+  auto record = read_record(services, source, platform);
+  own_records(services).store(record);
+  return std::move(record.facts);
+}
+
+/// Gets the facts of an image in files; nothing if `text` names none.
+Facts get_from_files(Services& services, const std::string& text, const std::string& platform) {
+  const auto files = image::FileReference::parse(text);
+  if (!files) {
+    return std::nullopt;
+  }
+  const auto source = image::open_files(*files, platform);
+  auto facts = own_records(services).facts.by_digest(source.digest, platform);
+  return facts ? under_name(std::move(*facts), source.name)
+               : get_by_layers(services, source, platform);
+}
+
+/// Gets the last known facts without asking anybody. Without an image, only the platform is known.
+Facts get_here(Services& services, const std::string& text, const std::string& platform) {
+  if (text.empty()) {
+    return image::BaseFacts{.platform = platform};
+  }
+  if (auto facts = get_from_files(services, text, platform)) {
+    return facts;
+  }
+  return find_cached(services, image::Reference::parse(text), platform);
+}
+
+/// Gets the current facts in a registry, without an engine.
+image::BaseFacts get_from_registry(Services& services,
+                                   image::Reference reference,
+                                   const std::string& platform) {
+  const std::shared_ptr<registry::Repository> repository =
+      open_repository(services, reference, registry::Access::pull);
+  if (!reference.digest) {
+    const auto found = repository->head_manifest(reference.tag.value_or("latest"));
+    if (!found) {
+      throw Error(ErrorKind::remote, fmt::format("the registry has no image `{}`", reference.text));
+    }
+    reference.digest = found->digest;
+  }
+  if (auto facts = get_known(services, reference, platform)) {
+    return std::move(*facts);
+  }
+  return get_by_layers(services, registry_image(services, repository, reference, platform),
+                       platform);
 }
 
 /// Reports why the engine's own image is used, if that may be wrong.
@@ -89,32 +159,59 @@ void report_doubt(Services& services, const image::Reference& reference, const E
   }
 }
 
-/// Returns the facts of the current target of `reference`. Does not repeat a request if the
-/// registry said that it has no such image.
-image::BaseFacts probe_now(Services& services,
-                           const image::Reference& reference,
-                           const DigestNow& now,
-                           const std::string& platform) {
+/// Gets the current facts through the engine. `engines_own` is the id of an image that the engine
+/// had from no registry.
+image::BaseFacts get_by_engine(Services& services,
+                               const image::Reference& reference,
+                               const std::string& platform,
+                               const std::optional<std::string>& engines_own = {}) {
+  const auto now = reference.digest ? DigestNow{.digest = reference.digest}
+                                    : digest_now(services.docker(), reference, engines_own);
+  if (now.digest) {
+    auto current = reference;
+    current.digest = now.digest;
+    if (auto facts = get_known(services, current, platform)) {
+      services.reporter->detail(
+          fmt::format("`{}` is {}, known", reference.text, now.digest->str()));
+      return std::move(*facts);
+    }
+  }
   auto facts = probe_image(services.docker(), reference, now.digest, platform);
   if (now.doubt) {
     report_doubt(services, reference, *now.doubt);
   }
   if (!now.doubt || !engine::is_unreachable(join(now.doubt->causes(), ": "))) {
-    services.base_cache.store(facts);
+    own_records(services).facts.store(facts);
   }
   return facts;
 }
 
-image::BaseFacts probe(Services& services,
-                       const image::Reference& reference,
-                       const std::string& platform) {
-  return probe_now(services, reference, digest_now(services.docker(), reference), platform);
+/// Gets the current facts through the engine; if no engine is available, from the registry.
+image::BaseFacts get_current(Services& services,
+                             const image::Reference& reference,
+                             const std::string& platform,
+                             const std::optional<std::string>& engines_own = {}) {
+  try {
+    return get_by_engine(services, reference, platform, engines_own);
+  } catch (Error& no_engine) {
+    if (no_engine.kind() != ErrorKind::environment) {
+      throw;
+    }
+    services.reporter->detail(no_engine.what());
+    try {
+      return get_from_registry(services, reference, platform);
+    } catch (const Error& error) {
+      no_engine.cause(fmt::format("without an engine, its registry was asked for `{}`: {}",
+                                  printable(reference.text), error.what()));
+    }
+    throw;
+  }
 }
 
-/// Returns the registry's digest for a tag, without an engine; nothing if there is no response.
-std::optional<Digest> digest_without_daemon(registry::Repository& repository,
-                                            Reporter& reporter,
-                                            const std::string& tag) {
+/// Returns the registry's digest for a tag; nothing if there is no response.
+std::optional<Digest> ask_registry(registry::Repository& repository,
+                                   Reporter& reporter,
+                                   const std::string& tag) {
   try {
     const auto found = repository.head_manifest(tag);
     return found ? std::optional{found->digest} : std::nullopt;
@@ -124,77 +221,6 @@ std::optional<Digest> digest_without_daemon(registry::Repository& repository,
   }
 }
 
-/// Returns the cached facts, else those in the layers, all of which it reads.
-image::BaseFacts look_into(Services& services,
-                           const image::Source& source,
-                           const std::string& platform) {
-  if (auto facts = services.base_cache.by_digest(source.digest, platform)) {
-    return under_name(std::move(*facts), source.name);
-  }
-  const std::string name = source.name;
-  check_platform(
-      image::Configuration::parse(source.configuration, "the configuration of `" + name + "`")
-          .platform(),
-      name, platform);
-  const auto tree = read_layers(services, source);
-  auto facts = facts_of(source, tree);
-  services.base_cache.store(facts);
-  cache_python(services, facts, tree, source.manifest.layers.size());
-  return facts;
-}
-
-/// Returns the facts of an image in a registry, without an engine.
-image::BaseFacts facts_in_registry(Services& services,
-                                   image::Reference reference,
-                                   const std::string& platform) {
-  const std::shared_ptr<registry::Repository> repository =
-      open_repository(services, reference, registry::Access::pull);
-  if (!reference.digest) {
-    const auto found = repository->head_manifest(reference.tag.value_or("latest"));
-    if (!found) {
-      throw Error(ErrorKind::remote, fmt::format("the registry has no image `{}`", reference.text));
-    }
-    reference.digest = found->digest;
-  }
-  if (auto facts = known_as(services, *reference.digest, reference, platform)) {
-    return *facts;
-  }
-  return look_into(services, registry_image(services, repository, reference, platform), platform);
-}
-
-/// Runs `with_daemon`; if no engine is available, asks the registry instead.
-template <class WithDaemon>
-image::BaseFacts or_registry(Services& services,
-                             const image::Reference& reference,
-                             const std::string& platform,
-                             WithDaemon with_daemon) {
-  try {
-    return with_daemon();
-  } catch (Error& no_engine) {
-    if (no_engine.kind() != ErrorKind::environment) {
-      throw;
-    }
-    services.reporter->detail(no_engine.what());
-    try {
-      return facts_in_registry(services, reference, platform);
-    } catch (const Error& error) {
-      no_engine.cause(fmt::format("without an engine, its registry was asked for `{}`: {}",
-                                  printable(reference.text), error.what()));
-    }
-    throw;
-  }
-}
-
-image::BaseFacts assumed_facts(const image::Reference& reference, const std::string& platform) {
-  image::BaseFacts facts{.reference = reference.text,
-                         .digest = reference.digest,
-                         .platform = platform,
-                         .pip = true,
-                         .vertex_prebuilt = image::is_vertex_prebuilt(reference.text)};
-  facts.python = facts.vertex_prebuilt ? "python3" : "python";
-  return facts;
-}
-
 }  // namespace
 
 ExecutorImage::ExecutorImage(Services& services, const packaging::Request& request)
@@ -202,8 +228,8 @@ ExecutorImage::ExecutorImage(Services& services, const packaging::Request& reque
       text_{request.executor_image},
       platform_{request.options.platform},
       engine_{request.engine} {
-  if (!text_.empty() && !image::FileReference::parse(text_)) {
-    seen_ = cached(services, image::Reference::parse(text_), platform_);
+  if (!text_.empty() && !image::names_files(text_)) {
+    seen_ = get_here(services, text_, platform_);
   }
 }
 
@@ -222,7 +248,7 @@ void ExecutorImage::ask() {
       open_repository(services_, reference, registry::Access::pull, {.attempts = 1});
   digest_ = in_background(
       [repository, reporter = services_.reporter, tag = reference.tag.value_or("latest")] {
-        return digest_without_daemon(*repository, *reporter, tag);
+        return ask_registry(*repository, *reporter, tag);
       });
 }
 
@@ -230,50 +256,22 @@ image::BaseFacts ExecutorImage::confirmed() {
   if (text_.empty()) {
     return {.platform = platform_};
   }
-  if (const auto files = image::FileReference::parse(text_)) {
-    return look_into(services_, image::open_files(*files, platform_), platform_);
+  if (auto facts = get_from_files(services_, text_, platform_)) {
+    return std::move(*facts);
   }
   ask();
   auto reference = image::Reference::parse(text_);
-  const auto known = digest_.valid() ? digest_.get() : reference.digest;
+  if (digest_.valid()) {
+    reference.digest = digest_.get();
+  }
   if (engine_ == packaging::Engine::direct) {
-    reference.digest = known;
-    return facts_in_registry(services_, reference, platform_);
+    return get_from_registry(services_, reference, platform_);
   }
-  const auto with_daemon = [&] {
-    const auto engines_own = seen_ && !seen_->digest ? seen_->image_id : std::nullopt;
-    const auto now =
-        known ? DigestNow{.digest = known} : digest_now(services_.docker(), reference, engines_own);
-    if (now.digest) {
-      if (auto facts = known_as(services_, *now.digest, reference, platform_)) {
-        services_.reporter->detail(fmt::format("`{}` is {}, known", text_, now.digest->str()));
-        return *facts;
-      }
-    }
-    return probe_now(services_, reference, now, platform_);
-  };
+  const auto engines_own = seen_ && !seen_->digest ? seen_->image_id : std::nullopt;
   return engine_ == packaging::Engine::docker
-             ? with_daemon()
-             : or_registry(services_, reference, platform_, with_daemon);
+             ? get_by_engine(services_, reference, platform_, engines_own)
+             : get_current(services_, reference, platform_, engines_own);
 }
-
-namespace {
-
-/// Returns the facts in the cache or, for an image in files, in the files; nothing if there are
-/// none. Without an image, only the platform is known.
-std::optional<image::BaseFacts> facts_here(Services& services,
-                                           const std::string& text,
-                                           const std::string& platform) {
-  if (text.empty()) {
-    return image::BaseFacts{.platform = platform};
-  }
-  if (const auto files = image::FileReference::parse(text)) {
-    return look_into(services, image::open_files(*files, platform), platform);
-  }
-  return cached(services, image::Reference::parse(text), platform);
-}
-
-}  // namespace
 
 image::BaseFacts facts_as_seen(Services& services,
                                const std::string& text,
@@ -282,21 +280,19 @@ image::BaseFacts facts_as_seen(Services& services,
   if (recorded && recorded->reference == text && recorded->platform == platform) {
     return *recorded;
   }
-  if (auto facts = facts_here(services, text, platform)) {
-    return *facts;
+  if (auto facts = get_here(services, text, platform)) {
+    return std::move(*facts);
   }
-  const auto reference = image::Reference::parse(text);
-  return or_registry(services, reference, platform,
-                     [&] { return probe(services, reference, platform); });
+  return get_current(services, image::Reference::parse(text), platform);
 }
 
 image::BaseFacts facts_offline(Services& services, const packaging::Request& request) {
   const auto& text = request.executor_image;
   const auto& platform = request.options.platform;
-  if (auto facts = facts_here(services, text, platform)) {
-    return *facts;
+  if (auto facts = get_here(services, text, platform)) {
+    return std::move(*facts);
   }
-  auto facts = assumed_facts(image::Reference::parse(text), platform);
+  auto facts = assume(image::Reference::parse(text), platform);
   facts.apt = true;
   return facts;
 }
@@ -304,18 +300,18 @@ image::BaseFacts facts_offline(Services& services, const packaging::Request& req
 image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request) {
   const auto& text = request.executor_image;
   const auto& platform = request.options.platform;
-  if (auto facts = facts_here(services, text, platform)) {
-    return *facts;
+  if (auto facts = get_here(services, text, platform)) {
+    return std::move(*facts);
   }
   const auto reference = image::Reference::parse(text);
   try {
     if (services.docker().inspect(text)) {
-      return probe(services, reference, platform);
+      return get_by_engine(services, reference, platform);
     }
   } catch (const Error& error) {
     services.reporter->detail(error.what());
   }
-  auto facts = assumed_facts(reference, platform);
+  auto facts = assume(reference, platform);
   services.reporter->warn(Problem::warning(
       {.message =
            fmt::format("the executor image `{}` is not known on this machine: `{}` with pip is "

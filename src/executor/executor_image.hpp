@@ -24,9 +24,9 @@ public:
   /// Asks the registry in the background, once, if there are cached facts and a registry.
   void ask();
 
-  /// Returns the current facts in the registry (or, for an image without one, in the engine):
-  /// cached by digest, else found through the engine. Asks the registry unless ask() did. Without
-  /// an engine, with Engine::direct, and for an image in files, reads the image's layers.
+  /// Returns the current facts in the registry (or, for an image without one, in the engine): those
+  /// known of its digest, else found through the engine. Asks the registry unless ask() did.
+  /// Without an engine, with Engine::direct, and for an image in files, reads the image's layers.
   image::BaseFacts confirmed();
 
 private:
@@ -41,7 +41,7 @@ private:
 
 /// Returns the last known facts of the reference `text`, good enough to print a Dockerfile:
 /// `recorded` (in a committed Dockerfile) if it is about the same base, else the cached ones, else
-/// the engine's.
+/// the current ones of engine or registry.
 image::BaseFacts facts_as_seen(Services& services,
                                const std::string& text,
                                const std::string& platform,
@@ -51,8 +51,8 @@ image::BaseFacts facts_as_seen(Services& services,
 /// this machine's files.
 image::BaseFacts facts_offline(Services& services, const packaging::Request& request);
 
-/// The same for a dry run, which pulls nothing and needs no engine: assumes unknown facts as gcloud
-/// does, and reports it.
+/// The same for a dry run, which pulls nothing and needs no engine: asks the engine about an image
+/// that it has; assumes unknown facts as gcloud does, and reports it.
 image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request);
 
 /// Returns the image of `facts` as a parent for layers, from files or its registry; its digest must

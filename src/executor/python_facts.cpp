@@ -1,14 +1,13 @@
 #include "executor/python_facts.hpp"
 
 #include "base/text.hpp"
+#include "executor/executor_image.hpp"
 #include "executor/layers.hpp"
 #include "executor/probe.hpp"
-#include "executor/python_cache.hpp"
 #include "executor/python_survey.hpp"
+#include "executor/record_cache.hpp"
 #include "executor/remembered_facts.hpp"
-#include "image/file_image.hpp"
 #include "image/file_reference.hpp"
-#include "services/registry_image.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +17,6 @@ namespace {
 
 /// Surveys the engine's copy; returns nothing if there is none, or no engine.
 std::optional<PythonSurvey> survey_in_engine(Services& services, const image::BaseFacts& base) {
-  std::optional<PythonSurvey> survey;
   try {
     auto& docker = services.docker();
     const auto image = image_in_engine(docker, base);
@@ -27,46 +25,36 @@ std::optional<PythonSurvey> survey_in_engine(Services& services, const image::Ba
     }
     const std::string step = "look into " + base.reference;
     services.reporter->step({.id = step, .name = step, .state = StepEvent::State::started});
+    std::optional<PythonSurvey> survey;
     docker.with_files(image->id, base.platform, [&](engine::ImageFiles& files) {
       const auto view = view_of(files);
       survey = survey_python(*view, base, image->layers.size());
     });
     services.reporter->step({.id = step, .name = step, .state = StepEvent::State::completed});
+    return survey;
   } catch (const Error& error) {
     services.reporter->detail(error.what());
     return std::nullopt;
   }
-  return survey;
 }
 
-image::Source layers_of(Services& services, const image::BaseFacts& base) {
-  if (const auto files = image::FileReference::parse(base.reference)) {
-    return image::open_files(*files, base.platform);
-  }
-  auto reference = image::Reference::parse(base.reference);
-  if (!base.digest) {
-    throw Error(ErrorKind::environment,
-                fmt::format("image `{}` is in no registry", printable(base.reference)))
-        .hint("start the engine that has it, or push it");
-  }
-  reference.digest = base.digest;
-  return registry_image(services, reference, base.platform);
-}
-
-PythonSurvey survey(Services& services, const image::BaseFacts& base, ImagePlaces places) {
-  if (auto known = PythonCache::of(services).load(base)) {
-    return std::move(*known);
-  }
+/// Surveys the image and caches the result.
+PythonSurvey get_survey(Services& services, const image::BaseFacts& base, ImagePlaces places) {
   std::optional<PythonSurvey> found;
   if (places == ImagePlaces::engine_or_layers && !image::names_files(base.reference)) {
     found = survey_in_engine(services, base);
   }
   if (!found) {
-    const auto source = layers_of(services, base);
+    if (!base.digest) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("image `{}` is in no registry", printable(base.reference)))
+          .hint("start the engine that has it, or push it");
+    }
+    const auto source = open_image(services, base, base.platform).image;
     const auto tree = read_layers(services, source);
     found = survey_python(*view_of(tree), base, source.manifest.layers.size());
   }
-  PythonCache::of(services).store(base, *found);
+  own_records(services).python.store(base, *found);
   return std::move(*found);
 }
 
@@ -78,36 +66,29 @@ ImagePlaces image_places(const packaging::Request& request) {
 }
 
 PythonFacts python_facts(Services& services, const image::BaseFacts& base, ImagePlaces places) {
-  if (auto known = PythonCache::of(services).load_facts(base)) {
+  if (auto known = known_python(services, base)) {
     return std::move(*known);
   }
   if (auto remembered = remembered_python(services, base)) {
     return std::move(*remembered);
   }
-  return survey(services, base, places).facts;
+  return get_survey(services, base, places).facts;
 }
 
 std::optional<PythonFacts> known_python(Services& services, const image::BaseFacts& base) {
-  return PythonCache::of(services).load_facts(base);
+  return own_records(services).python.load_facts(base);
 }
 
 InstalledFiles installed_files(Services& services,
                                const image::BaseFacts& base,
                                ImagePlaces places) {
-  auto known = PythonCache::of(services).load(base);
-  if (const auto remembered = known ? std::nullopt : remembered_python(services, base)) {
-    if (auto files = remembered_files(services, base, *remembered)) {
-      return std::move(*files);
-    }
+  if (auto known = own_records(services).python.load(base)) {
+    return std::move(known->files);
   }
-  return known ? std::move(known->files) : survey(services, base, places).files;
-}
-
-void cache_python(Services& services,
-                  const image::BaseFacts& base,
-                  const image::LayerTree& tree,
-                  std::size_t layers) {
-  PythonCache::of(services).store(base, survey_python(*view_of(tree), base, layers));
+  if (auto remembered = remembered_files(services, base)) {
+    return std::move(*remembered);
+  }
+  return get_survey(services, base, places).files;
 }
 
 }  // namespace autopack::executor

@@ -2,8 +2,6 @@
 
 #include "base/secret.hpp"
 #include "image/facts.hpp"
-#include "image/layer_tree.hpp"
-#include "image/source.hpp"
 #include "packaging/request.hpp"
 #include "python/interpreter.hpp"
 #include "services/services.hpp"
@@ -71,9 +69,10 @@ enum class ImagePlaces { engine_or_layers, layers };
 /// Returns the sources that `request` allows: no engine with `--engine=direct`.
 ImagePlaces image_places(const packaging::Request& request);
 
-/// Returns the facts of the Python of the image `base`: from the cache; else from the engine's copy
-/// of it, if `places` allow it, through a container that is never started; else from its layers, in
-/// files or its registry. Pulls nothing. Throws Error(remote, environment) if neither is readable.
+/// Returns the facts of the Python of the image `base`: from the cache; else from those that the
+/// target repository remembers; else from the engine's copy of it, if `places` allow it, through a
+/// container that is never started; else from its layers, in files or its registry. Pulls nothing.
+/// Throws Error(remote, environment) if neither is readable.
 PythonFacts python_facts(Services& services, const image::BaseFacts& base, ImagePlaces places);
 
 /// The same from the cache alone; nothing if the image was never surveyed.
@@ -84,12 +83,5 @@ std::optional<PythonFacts> known_python(Services& services, const image::BaseFac
 InstalledFiles installed_files(Services& services,
                                const image::BaseFacts& base,
                                ImagePlaces places);
-
-/// Caches the facts of the Python of `base` in `tree`, which was read with note_for_python, so that
-/// python_facts need not read the layers again.
-void cache_python(Services& services,
-                  const image::BaseFacts& base,
-                  const image::LayerTree& tree,
-                  std::size_t layers);
 
 }  // namespace autopack::executor

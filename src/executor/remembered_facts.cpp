@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "executor/programs.hpp"
-#include "executor/python_cache.hpp"
 #include "executor/python_survey.hpp"
 #include "image/manifest.hpp"
 #include "services/registry_image.hpp"
@@ -23,27 +22,13 @@ using nlohmann::json;
 
 constexpr auto* files_key = "files of distributions";
 
-PythonCache remembered_pythons(const Services& services) {
-  return PythonCache{services.notes->directory() / "python"};
-}
-
-/// Returns the current notes.
-std::optional<RememberedFacts> read_remembered(Services& services,
-                                               const Digest& digest,
-                                               const std::string& platform) {
+/// Returns the facts that the repository remembers now.
+std::optional<Record> read_remembered(Services& services,
+                                      const Digest& digest,
+                                      const std::string& platform) {
   services.notes->read(digest, platform);
   const auto& about = services.notes->about();
   return about ? remembered_facts_from_json(*about) : std::nullopt;
-}
-
-/// Combines the facts in the configuration of `source` with those of `remembered`.
-image::BaseFacts facts_by(const image::Source& source, const image::BaseFacts& programs) {
-  auto facts = configured_facts(source);
-  facts.python = programs.python;
-  facts.python_version = programs.python_version;
-  facts.pip = programs.pip;
-  facts.apt = programs.apt;
-  return facts;
 }
 
 bool has_login(const std::string& address) {
@@ -65,7 +50,7 @@ std::optional<std::string> remembered_text(const image::BaseFacts& base,
                          {"facts", to_json_line(python)}});
 }
 
-std::optional<RememberedFacts> remembered_facts_from_json(std::string_view text) {
+std::optional<Record> remembered_facts_from_json(std::string_view text) {
   const json read = parse_json(text);
   if (!read.is_object()) {
     return std::nullopt;
@@ -75,76 +60,71 @@ std::optional<RememberedFacts> remembered_facts_from_json(std::string_view text)
     if (!python) {
       return std::nullopt;
     }
-    return RememberedFacts{
-        .programs = {.python = non_empty(read.at("python").get<std::string>()),
-                     .python_version = non_empty(read.at("python_version").get<std::string>()),
-                     .pip = read.at("pip").get<bool>(),
-                     .apt = read.at("apt").get<bool>()},
-        .python = std::move(*python)};
+    return Record{
+        .facts = {.python = non_empty(read.at("python").get<std::string>()),
+                  .python_version = non_empty(read.at("python_version").get<std::string>()),
+                  .pip = read.at("pip").get<bool>(),
+                  .apt = read.at("apt").get<bool>()},
+        .python = {.facts = std::move(*python)}};
   } catch (const json::exception&) {
     return std::nullopt;
   }
 }
 
-std::optional<image::BaseFacts> remembered_base(Services& services,
-                                                const image::Reference& reference,
-                                                const std::string& platform) {
-  if (!services.notes) {
-    return std::nullopt;
-  }
-  const auto remembered = read_remembered(services, reference.digest.value(), platform);
-  if (!remembered) {
+std::optional<Record> find_remembered(Services& services,
+                                      const image::Reference& reference,
+                                      const std::string& platform) {
+  auto record =
+      services.notes ? read_remembered(services, reference.digest.value(), platform) : std::nullopt;
+  if (!record) {
     return std::nullopt;
   }
   try {
     const auto source = registry_image(services, reference, platform);
-    auto facts = facts_by(source, remembered->programs);
-    if (remembered->python.layers != source.manifest.layers.size() ||
+    auto facts = configured_facts(source);
+    facts.python = record->facts.python;
+    facts.python_version = record->facts.python_version;
+    facts.pip = record->facts.pip;
+    facts.apt = record->facts.apt;
+    if (record->python.facts.layers != source.manifest.layers.size() ||
         !platform_fits(facts.platform, platform)) {
       return std::nullopt;
     }
     services.reporter->detail(
         fmt::format("`{}` is {}, noted in the repository that the image goes to", reference.text,
                     reference.digest->str()));
-    remembered_bases(services)->store(facts);
-    remembered_pythons(services).store(facts, {.facts = remembered->python});
-    return facts;
+    record->facts = std::move(facts);
+    return record;
   } catch (const Error& error) {
     services.reporter->detail(error.what());
     return std::nullopt;
   }
 }
 
-std::optional<state::BaseCache> remembered_bases(const Services& services) {
-  return services.notes ? std::optional{state::BaseCache{services.notes->directory()}}
-                        : std::nullopt;
-}
-
 std::optional<PythonFacts> remembered_python(Services& services, const image::BaseFacts& base) {
   if (!services.notes || !base.digest) {
     return std::nullopt;
   }
-  if (auto known = remembered_pythons(services).load_facts(base)) {
-    return known;
+  if (auto cached = remembered_records(services)->python.load_facts(base)) {
+    return cached;
   }
-  auto remembered = read_remembered(services, *base.digest, base.platform);
-  return remembered ? std::optional{std::move(remembered->python)} : std::nullopt;
+  auto record = read_remembered(services, *base.digest, base.platform);
+  return record ? std::optional{std::move(record->python.facts)} : std::nullopt;
 }
 
-std::optional<InstalledFiles> remembered_files(Services& services,
-                                               const image::BaseFacts& base,
-                                               const PythonFacts& facts) {
-  if (!services.notes || !base.digest) {
+std::optional<InstalledFiles> remembered_files(Services& services, const image::BaseFacts& base) {
+  const auto python = remembered_python(services, base);
+  if (!python) {
     return std::nullopt;
   }
   services.notes->read(*base.digest, base.platform);
   const auto texts = services.notes->texts({files_key});
   auto files = texts.empty() ? std::nullopt : installed_files_from_json(texts.begin()->second);
-  return files && files->size() == facts.installed.size() ? std::move(files) : std::nullopt;
+  return files && files->size() == python->installed.size() ? std::move(files) : std::nullopt;
 }
 
 News news_of(const Services& services, const image::BaseFacts& base, const Notes& noted) {
-  const auto cache = PythonCache::of(services);
+  const auto cache = own_records(services).python;
   const auto own = cache.load_facts(base);
   const auto about = own ? remembered_text(base, *own) : std::nullopt;
   if (!about || about == noted.about) {

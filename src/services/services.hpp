@@ -9,7 +9,6 @@
 #include "http/client.hpp"
 #include "registry/credentials.hpp"
 #include "services/once.hpp"
-#include "state/base_cache.hpp"
 #include "state/blob_cache.hpp"
 #include "state/build_record.hpp"
 #include "state/layer_cache.hpp"
@@ -59,7 +58,6 @@ struct Services {
   registry::CredentialSource credentials;  ///< of registries
   /// For google::ensure_repository.
   std::function<google::ArtifactRegistryOptions()> artifact_registry;
-  state::BaseCache base_cache{environment.cache_directory() / "bases"};
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
   state::BuildRecords build_records{environment.cache_directory() / "builds"};

@@ -2,9 +2,9 @@
 #include "base/text.hpp"
 #include "executor/base_distributions.hpp"
 #include "executor/find_distributions.hpp"
-#include "executor/python_cache.hpp"
 #include "executor/python_notes.hpp"
 #include "executor/python_survey.hpp"
+#include "executor/record_cache.hpp"
 #include "support/image_files.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -335,6 +335,26 @@ TEST_CASE("findings are cached, and damaged ones are looked up again") {
     write_file(file.path(), whole);
     CHECK(cache.load(base));
   }
+}
+
+TEST_CASE("a cached record is found under every name of its digest") {
+  const TemporaryDirectory directory;
+  const RecordCache cache{directory.path()};
+  const Record record{
+      .facts = {.reference = "a:1", .digest = sha256("x"), .platform = "linux/amd64"},
+      .python = {.facts = {.obstacle = "no interpreter", .layers = 2}}};
+  cache.store(record);
+  CHECK(cache.find(image::Reference::parse("a:1"), "linux/amd64") == record.facts);
+  auto other = image::Reference::parse("b:1");
+  CHECK_FALSE(cache.find(other, "linux/amd64"));
+  other.digest = sha256("x");
+  CHECK_FALSE(cache.find(other, "linux/arm64"));
+  const auto found = cache.find(other, "linux/amd64");
+  REQUIRE(found);
+  CHECK(found->reference == "b:1");
+  const auto python = cache.python.load_facts(*found);
+  REQUIRE(python);
+  CHECK(python->layers == 2);
 }
 
 TEST_CASE("data that an image inflates costs no more than the limit") {

@@ -1,11 +1,10 @@
-#include "executor/python_cache.hpp"
+#include "executor/record_cache.hpp"
 
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "executor/python_survey.hpp"
 #include "image/archive_reader.hpp"
 #include "image/layer.hpp"
-#include "image/reference.hpp"
 
 namespace autopack::executor {
 
@@ -28,29 +27,11 @@ std::string to_json(const InstalledFiles& files) {
 }
 
 std::optional<InstalledFiles> installed_files_from_json(std::string_view text) {
-  const json document = parse_json(text);
-  if (!document.is_array()) {
+  try {
+    return parse_json(text).get<InstalledFiles>();
+  } catch (const json::exception&) {
     return std::nullopt;
   }
-  InstalledFiles files;
-  for (const auto& list : document) {
-    std::vector<std::string> paths;
-    if (!list.is_array()) {
-      return std::nullopt;
-    }
-    for (const auto& path : list) {
-      if (!path.is_string()) {
-        return std::nullopt;
-      }
-      paths.push_back(path.get<std::string>());
-    }
-    files.push_back(std::move(paths));
-  }
-  return files;
-}
-
-PythonCache PythonCache::of(const Services& services) {
-  return PythonCache{services.environment.cache_directory() / "bases" / "python"};
 }
 
 std::optional<PythonFacts> PythonCache::load_facts(const image::BaseFacts& base) const {
@@ -95,6 +76,40 @@ void PythonCache::store(const image::BaseFacts& base, const PythonSurvey& survey
   // Written last: facts without files count as absent.
   store_.put(*name + ".files", image::compressed(to_json(survey.files)));
   store_.put(*name + ".json", print_json(document) + "\n");
+}
+
+std::optional<image::BaseFacts> RecordCache::find(const image::Reference& reference,
+                                                  const std::string& platform) const {
+  auto found = reference.digest ? facts.by_digest(*reference.digest, platform)
+                                : facts.by_reference(reference.text, platform);
+  return found ? std::optional{under_name(std::move(*found), reference.text)} : std::nullopt;
+}
+
+void RecordCache::store(const Record& record) const {
+  facts.store(record.facts);
+  python.store(record.facts, record.python);
+}
+
+RecordCache own_records(const Services& services) {
+  return RecordCache{services.environment.cache_directory() / "bases"};
+}
+
+std::optional<RecordCache> remembered_records(const Services& services) {
+  return services.notes ? std::optional{RecordCache{services.notes->directory()}} : std::nullopt;
+}
+
+std::vector<RecordCache> record_caches(const Services& services) {
+  std::vector caches{own_records(services)};
+  if (auto remembered = remembered_records(services)) {
+    caches.push_back(std::move(*remembered));
+  }
+  return caches;
+}
+
+image::BaseFacts under_name(image::BaseFacts facts, const std::string& reference) {
+  facts.reference = reference;
+  facts.vertex_prebuilt = image::is_vertex_prebuilt(reference);
+  return facts;
 }
 
 }  // namespace autopack::executor
