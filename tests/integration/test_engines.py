@@ -136,12 +136,8 @@ class Podman(unittest.TestCase):
                                            env=testbed.environment(CONTAINERS_CONF=limits))
         cls.addClassCleanup(cls.stop)
         testbed.wait_until(cls.socket.exists, what='podman')
-        archive = folder / 'base.tar'
-        container = docker('create', testbed.executor(), 'none')
-        docker('export', '-o', archive, container)
-        docker('rm', container)
-        testbed.run([*cls.command, 'import', '--change', 'CMD=python3', archive, 'localhost/autopack-tests/python:1'])
-        archive.unlink()
+        testbed.run([*cls.command, 'import', '--change', 'CMD=python3', testbed.executor_tar(),
+                     'localhost/autopack-tests/python:1'])
 
     @classmethod
     def stop(cls):

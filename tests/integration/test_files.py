@@ -1,9 +1,7 @@
 """Images in files and machines without an engine: bases that are read, layouts and archives."""
 
 import json
-import pathlib
 import shutil
-import subprocess
 import unittest
 
 import testbed
@@ -104,7 +102,7 @@ class Outputs(Base):
     def test_a_compressed_base_is_unpacked(self):
         place = testbed.new_folder('outputs')
         skopeo('copy', '-q', f'oci:{self.layout}', f'docker-archive:{place}/base.tar:base:1')
-        testbed.run(['gzip', place / 'base.tar'])
+        testbed.run(['gzip', '-1', place / 'base.tar'])
         self.build(f'tar:{place}/base.tar.gz', f'--output=oci:{place}/layout', env=without_a_daemon())
         layout = json.loads(skopeo('inspect', f'oci:{place}/layout'))
         self.assertGreater(len(layout['Layers']), 1)
@@ -226,8 +224,7 @@ class Interoperation(Base):
 
 class Quickstart(unittest.TestCase):
     def test_does_its_job_without_an_engine(self):
-        tar = pathlib.Path(subprocess.run(['bash', testbed.SUPPORT, 'executor_tar'], check=True,
-                                          stdout=subprocess.PIPE).stdout.decode().strip())
+        tar = testbed.executor_tar()
         cache = testbed.new_folder('cache')
         (cache / 'autopack-tests').mkdir()
         (cache / 'autopack-tests' / tar.name).symlink_to(tar)

@@ -195,6 +195,12 @@ def executor():
     return EXECUTOR
 
 
+def executor_tar():
+    """Returns the tar of the files of the executor image."""
+    said = subprocess.run(['bash', SUPPORT, 'executor_tar'], stdout=subprocess.PIPE, check=True).stdout
+    return pathlib.Path(said.decode().strip())
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
