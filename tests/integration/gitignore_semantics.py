@@ -105,7 +105,7 @@ def difference(number):
 
 def main():
     rest = testbed.main_binary(sys.argv[1:])
-    rounds = int(rest[0]) if rest else 300
+    rounds = int(rest[0]) if rest else 100 if testbed.FORM == 'daily' else 300
     failed = [text for text in map(difference, range(rounds)) if text]
     print('\n'.join(failed[:5]))
     print(f'{rounds - len(failed)} passed, {len(failed)} failed')

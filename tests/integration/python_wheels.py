@@ -7,6 +7,7 @@ free-threaded ABI, so only tests/unit/python_tags_test.cpp checks their order.
 """
 
 import argparse
+import functools
 import itertools
 import random
 import subprocess
@@ -90,6 +91,7 @@ def read(name):
     return f'{project.strip("-")} {version} {"".join(map(str, build)) or "-"} ' + ' '.join(sorted(map(str, found)))
 
 
+@functools.cache
 def accepted(version, flags, machine, libc):
     kind, major, minor = libc.split()
     release = tuple(map(int, version.split('.')[:2]))
@@ -105,9 +107,14 @@ def accepted(version, flags, machine, libc):
     return [*tags.cpython_tags(release, abis, platforms), *tags.compatible_tags(release, own, platforms)]
 
 
+@functools.cache
+def places_of(*target):
+    return {tag: place for place, tag in reversed(list(enumerate(accepted(*target))))}
+
+
 def chosen(target, wheels):
     """As pip: the smallest position of a tag, then the largest build tag, then the first."""
-    places = {tag: place for place, tag in reversed(list(enumerate(accepted(*target))))}
+    places = places_of(*target)
     best = None
     for at, name in enumerate(wheels):
         _, _, build, found = parse_wheel_filename(name)
@@ -119,7 +126,7 @@ def chosen(target, wheels):
 
 def selected(target, pin, wanted, files):
     """As pip sorts the candidates of a pinned version: hash, not yanked, version, tag, build tag, the first."""
-    places = {tag: place for place, tag in reversed(list(enumerate(accepted(*target))))}
+    places = places_of(*target)
     best = None
     for at, (name, hashes, python, yanked) in enumerate(files):
         _, version, build, found = parse_wheel_filename(name)
