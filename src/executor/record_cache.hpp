@@ -58,8 +58,8 @@ struct RecordCache {
 
 /// Returns the cache of this machine's own findings.
 RecordCache own_records(const Services& services);
-/// Returns the cache of the facts that the target repository remembers; nothing if the image of this
-/// run goes to no registry.
+/// Returns the cache of the facts that the target repository remembers; nothing if the image of
+/// this run goes to no registry.
 std::optional<RecordCache> remembered_records(const Services& services);
 /// Returns both, in the order of preference.
 std::vector<RecordCache> record_caches(const Services& services);
