@@ -16,7 +16,7 @@ class Advice(unittest.TestCase):
     def setUp(self):
         self.base = testbed.executor()
         self.folder = testbed.write_tree({'trainer/__init__.py': '', 'trainer/task.py': 'import numpy\nimport yaml\n'})
-        self.addCleanup(testbed.remove_images, f'autopack/{self.folder.name}')
+        self.addCleanup(testbed.remove_images_later, f'autopack/{self.folder.name}')
 
     def call(self, command, *flags, **options):
         return autopack(*command.split(), '--executor-image-uri', self.base, '--python-module=trainer.task', *flags,

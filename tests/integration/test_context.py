@@ -103,7 +103,7 @@ class RulesOfGit(unittest.TestCase):
         theirs = testbed.image_name('context') + ':theirs'
         testbed.run([*testbed.buildkit_command(), 'build', '-q', '-t', theirs, '-f', 'Dockerfile', '.'], cwd=self.folder,
                     env=testbed.environment(DOCKER_BUILDKIT='1'))
-        self.addCleanup(testbed.remove_images, theirs.rsplit(':', 1)[0])
+        self.addCleanup(testbed.remove_images_later, theirs.rsplit(':', 1)[0])
         self.assertEqual(sorted(testbed.file_tree(ours, '/usr/app')), sorted(testbed.file_tree(theirs, '/usr/app')))
         # The image from git equals the one from the disk.
         git(self.folder, 'add', '-A')

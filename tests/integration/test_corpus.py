@@ -63,7 +63,7 @@ class Corpus(unittest.TestCase):
 
     def check(self, expected, base):
         self.folder = checkout(expected)
-        self.addCleanup(testbed.remove_images, f'autopack/{expected.name}')
+        self.addCleanup(testbed.remove_images_later, f'autopack/{expected.name}')
         check = self.refused if expected.refused else self.fails if expected.fails else self.runs
         check(expected, base)
 

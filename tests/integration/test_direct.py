@@ -280,7 +280,7 @@ class InTheEngine(Base):
                         cwd=folder, env=testbed.index_environment(**variables))
 
     def tags(self, folder):
-        self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')
+        self.addCleanup(testbed.remove_images_later, f'autopack/{folder.name}')
         return docker('images', '--format', '{{.Tag}}', f'autopack/{folder.name}').split()
 
     def test_an_edit_builds_nothing(self):

@@ -47,7 +47,7 @@ class PrintedDockerfile(unittest.TestCase):
         theirs = testbed.image_name(name) + ':theirs'
         testbed.run([*testbed.buildkit_command(), 'build', '--network=host', '--no-cache', '-q', '-t', theirs,
                      '-f', printed, '.'], cwd=clean, env=testbed.environment(DOCKER_BUILDKIT='1'))
-        self.addCleanup(testbed.remove_images, theirs.rsplit(':', 1)[0])
+        self.addCleanup(testbed.remove_images_later, theirs.rsplit(':', 1)[0])
         return ours, theirs
 
     def check(self, name, entry):

@@ -16,7 +16,7 @@ class Executors(unittest.TestCase):
         testbed.engine()
         self.folder = testbed.write_tree({'train.py': 'import greeter\nprint(greeter.hello())\n',
                                           'requirements.txt': 'greeter==1.0\n'})
-        self.addCleanup(testbed.remove_images, f'autopack/{self.folder.name}')
+        self.addCleanup(testbed.remove_images_later, f'autopack/{self.folder.name}')
 
     def built(self, name, *lines):
         context = testbed.write_tree({'Dockerfile': '\n'.join([f'FROM {testbed.executor()}', *lines]) + '\n'})

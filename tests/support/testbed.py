@@ -277,15 +277,33 @@ def images(prefix):
     return sorted(name for name in listed if name.startswith(prefix))
 
 
-def remove_images(prefix):
-    """Removes the names of the engine's images that start with `prefix`, including those without a tag."""
+def remove_images(*prefixes):
+    """Removes the names of the engine's images that start with one of `prefixes`, including those without a tag."""
     listed = docker('images', '--digests', '--format', '{{.Repository}} {{.Tag}} {{.Digest}}').split('\n')
     names = set()
-    for repository, tag, digest in (line.split(' ') for line in listed if line.startswith(prefix)):
+    for repository, tag, digest in (line.split(' ') for line in listed if line.startswith(prefixes)):
         names |= {f'{repository}:{tag}'} if tag != '<none>' else set()
         names |= {f'{repository}@{digest}'} if digest != '<none>' else set()
     if names:
         run(['docker', 'rmi', '--force', *sorted(names)], check=False)
+
+
+_unneeded = []
+
+
+def _remove_unneeded():
+    if _unneeded:
+        remove_images(*_unneeded)
+        _unneeded.clear()
+
+
+def remove_images_later(prefix):
+    """Removes images together with those of other tests: an engine needs long to list all its images."""
+    if not _unneeded:
+        at_exit(_remove_unneeded)
+    _unneeded.append(prefix)
+    if len(_unneeded) == 20:
+        _remove_unneeded()
 
 
 def image_name(name):
