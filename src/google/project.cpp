@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
@@ -19,20 +20,9 @@ bool is_configuration_name(std::string_view name) {
 
 std::map<std::string, std::string, std::less<>> read_properties(std::string_view text) {
   std::map<std::string, std::string, std::less<>> properties;
-  std::string section;
-  for (const auto& raw : split(text, '\n')) {
-    const auto line = trim(raw);
-    if (line.empty() || line[0] == '#' || line[0] == ';') {
-      continue;
-    }
-    if (line.front() == '[' && line.back() == ']') {
-      section = trim(line.substr(1, line.size() - 2));
-      continue;
-    }
-    const auto separator = line.find_first_of("=:");
-    if (separator != std::string_view::npos) {
-      properties[section + "/" + to_lower(trim(line.substr(0, separator)))] =
-          trim(line.substr(separator + 1));
+  for (const auto& [section, options] : parse_ini(text)) {
+    for (const auto& [name, value] : options) {
+      properties[section + "/" + name] = value;
     }
   }
   return properties;

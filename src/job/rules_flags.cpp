@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "image/file_reference.hpp"
 #include "image/reference.hpp"
 #include "job/rules.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lock/locked_set.hpp"
+#include "project/project.hpp"
 
 #include <optional>
 #include <string>

@@ -1,6 +1,7 @@
 #include "lock/package.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "base/url.hpp"
 #include "lock/document.hpp"
 #include "lock/file_names.hpp"
@@ -85,9 +86,8 @@ bool is_remote_url(std::string_view url) {
 }
 
 std::optional<std::string> path_beside(const std::string& lock, std::string_view path) {
-  return path.starts_with('/')
-             ? std::nullopt
-             : source::normalise(project::join_path(project::parent_path(lock), path));
+  return path.starts_with('/') ? std::nullopt
+                               : source::normalise(join_path(parent_path(lock), path));
 }
 
 void set_path(LockedPackage& package,
@@ -102,7 +102,7 @@ void set_path(LockedPackage& package,
 
 void set_directory(LockedPackage& package, const std::string& lock, std::string_view path) {
   auto place = path.find("://") == std::string_view::npos ? path_beside(lock, path) : std::nullopt;
-  if (!place || place->empty() || *place == project::parent_path(lock)) {
+  if (!place || place->empty() || *place == parent_path(lock)) {
     package.obstacle = "its directory is the project's own, or outside it";
     return;
   }

@@ -1,6 +1,7 @@
 #include "base/contains.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "lock/document.hpp"
 #include "lock/file_names.hpp"
 #include "lock/judge.hpp"
@@ -170,7 +171,7 @@ private:
                                .subdirectory = text_of(entry, "subdirectory", place).value_or("")});
     } else if (entry.contains("hg") || entry.contains("svn")) {
       package.obstacle = "it comes from a version control system other than git";
-    } else if (path && path_beside(file_, *path) == project::parent_path(file_)) {
+    } else if (path && path_beside(file_, *path) == parent_path(file_)) {
       return;  // the project itself
     } else if (path && python::is_archive_name(file_name_of(*path))) {
       package.is_direct = true;

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "lock/document.hpp"
 #include "lock/file_names.hpp"
 #include "lock/judge.hpp"
@@ -84,7 +85,7 @@ private:
     check_sources(entry, package);
     if (const auto* const directory = document_->table(entry, "directory")) {
       const auto path = path_beside(document_->file(), document_->required(*directory, "path"));
-      if (path == project::parent_path(document_->file())) {
+      if (path == parent_path(document_->file())) {
         return;  // the project itself
       }
       set_directory(package, document_->file(), document_->required(*directory, "path"));

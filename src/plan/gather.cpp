@@ -1,6 +1,7 @@
 #include "plan/gather.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/ballast.hpp"
 #include "source/walk.hpp"
 
@@ -13,10 +14,6 @@
 namespace autopack::plan {
 
 namespace {
-
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
 
 std::string origin_of(const source::Rule& rule) {
   return rule.line == 0 ? rule.file : fmt::format("{}:{}", rule.file, rule.line);

@@ -1,3 +1,4 @@
+#include "base/tree_path.hpp"
 #include "plan/advice.hpp"
 #include "project/findings.hpp"
 
@@ -18,7 +19,7 @@ const ContextEntry* entry_in_image(const Plan& plan, const std::string& path) {
       }
       rest = path == copy->destination ? "" : path.substr(copy->destination.size() + 1);
     }
-    const std::string wanted = rest.empty() ? copy->source : project::join_path(copy->source, rest);
+    const std::string wanted = rest.empty() ? copy->source : join_path(copy->source, rest);
     const auto found = std::lower_bound(plan.code.begin(), plan.code.end(), wanted, comes_before);
     if (found != plan.code.end() && found->path == wanted) {
       return &*found;
@@ -39,8 +40,7 @@ const ContextEntry* entry_behind_links(const Plan& plan, std::string path) {
     const std::string part = path.substr(0, end);
     const auto* entry = entry_in_image(plan, part);
     if (entry != nullptr && entry->type == source::EntryType::symlink) {
-      const auto target =
-          source::normalise(project::join_path(project::parent_path(part), entry->link_target));
+      const auto target = source::normalise(join_path(parent_path(part), entry->link_target));
       if (!target || entry->link_target.starts_with('/')) {
         return nullptr;
       }

@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
 #include "project/findings.hpp"
@@ -57,7 +58,7 @@ const ContextEntry* Modules::in_image(const std::string& path) const {
 }
 
 const std::optional<Module>& Modules::find(const std::string& root, const std::string& name) {
-  auto path = project::join_path(root, name);
+  auto path = join_path(root, name);
   if (const auto known = found_.find(path); known != found_.end()) {
     return known->second;
   }
@@ -97,7 +98,7 @@ const ContextEntry* Modules::extension(const std::string& path, bool foreign) co
 
 const ContextEntry* Modules::foreign_extension(const std::string& root,
                                                const std::string& name) const {
-  return extension(project::join_path(root, name), true);
+  return extension(join_path(root, name), true);
 }
 
 std::optional<Module> Modules::find_anywhere(const std::string& name) {
@@ -109,7 +110,7 @@ std::optional<Module> Modules::find_anywhere(const std::string& name) {
         continue;
       }
       path.remove_suffix(path.ends_with("/__init__.py") ? 12 : 3);
-      anywhere_->emplace(project::base_name(path), project::parent_path(path));
+      anywhere_->emplace(base_name(path), parent_path(path));
     }
   }
   const auto found = anywhere_->find(name);
@@ -119,7 +120,7 @@ std::optional<Module> Modules::find_anywhere(const std::string& name) {
 std::optional<source::Entry> Modules::on_disk(const std::string& root,
                                               const std::string& name) const {
   const auto& tree = plan_.working_directory();
-  const std::string path = project::join_path(root, name);
+  const std::string path = join_path(root, name);
   if (auto file = tree.find(path + ".py"); file && file->type == source::EntryType::file) {
     return file;
   }
@@ -360,9 +361,9 @@ void ImportWalk::follow_relative(const project::Import& import, const std::strin
     }
     return;
   }
-  std::string directory = project::parent_path(path);
+  std::string directory = parent_path(path);
   for (int level = 1; level < import.level; ++level) {
-    directory = project::parent_path(directory);
+    directory = parent_path(directory);
   }
   if (import.module.empty()) {
     enter({.path = directory}, import, {});
@@ -438,7 +439,7 @@ std::optional<Problem> ImportWalk::elsewhere(const project::Import& import,
                                              const std::string& path,
                                              const std::string& name) const {
   std::vector<std::string> roots = roots_;
-  for (const auto& root : {std::string{}, std::string{"src"}, project::parent_path(path)}) {
+  for (const auto& root : {std::string{}, std::string{"src"}, parent_path(path)}) {
     if (!contains(roots, root)) {
       roots.push_back(root);
     }

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/advice.hpp"
 #include "plan/import_walk.hpp"
 #include "project/certain.hpp"
@@ -54,13 +55,13 @@ Problem ImportWalk::missing(const project::Import& import,
   Problem problem{.severity = Problem::Severity::warning};
   const std::string where = where_imported(import, path, name);
   const bool is_directory = there.type == source::EntryType::directory;
-  const bool needs_module = start_.is_script && !project::parent_path(start_.file).empty();
+  const bool needs_module = start_.is_script && !parent_path(start_.file).empty();
   if (modules_.in_image(there.path) != nullptr) {
     problem.message = fmt::format("{}: `{}` is in the image, but not where Python looks", where,
                                   printable(there.path));
     if (start_.is_script) {
       problem.hints = {hint_of_whole_directory(start_)};
-    } else if (project::parent_path(there.path) == project::parent_path(start_.file)) {
+    } else if (parent_path(there.path) == parent_path(start_.file)) {
       problem.hints = {
           fmt::format("`--script={}` looks beside the script", shell_quote(start_.file))};
     }
@@ -73,7 +74,7 @@ Problem ImportWalk::missing(const project::Import& import,
     problem.message = fmt::format("{}, which is not in the image", where);
     if (!is_directory) {
       problem.hints = {fmt::format("move `{}` to `{}`, which is copied", printable(there.path),
-                                   printable(project::parent_path(path)))};
+                                   printable(parent_path(path)))};
     } else {
       problem.hints = {fmt::format(
           "add `--extra-dirs={}`{}", shell_quote(there.path),
@@ -121,7 +122,7 @@ void ImportWalk::report_nothing_there(const project::Import& import,
         std::string(static_cast<std::size_t>(import.level), '.') + import.module;
     problem.message = where_imported(import, path, name) +
                       ", which fails in a script: it belongs to no package when it is run";
-    if (!project::parent_path(path).empty()) {
+    if (!parent_path(path).empty()) {
       problem.hints = {instead(start_)};
     }
   } else {

@@ -1,5 +1,6 @@
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
 
@@ -82,7 +83,7 @@ void ImportWalk::note_files(const std::string& path, const std::vector<project::
   };
   for (const auto& use : files) {
     const auto here = source::normalise(use.name);
-    const auto beside = source::normalise(project::join_path(start_.root, use.name));
+    const auto beside = source::normalise(join_path(start_.root, use.name));
     const bool is_run = !use.when_main || path == start_.file;
     if (is_run && beside && !beside->empty() && !(here && is_there(*here)) &&
         modules_.in_image(*beside) != nullptr) {

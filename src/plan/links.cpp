@@ -1,6 +1,7 @@
 #include "plan/links.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
 
@@ -167,13 +168,12 @@ std::map<std::string, OpenImport> needed_modules(const ReadablePlan& plan,
 /// Returns the module that Python looks for under the name of the link; nothing if there is none.
 const OpenImport* import_through(const ContextEntry& entry,
                                  const std::map<std::string, OpenImport>& modules) {
-  auto name = project::base_name(entry.path);
+  auto name = base_name(entry.path);
   name.resize(name.size() - (name.ends_with(".py") ? 3 : 0));
   const auto found = modules.find(name);
-  const auto directory = project::parent_path(entry.path);
+  const auto directory = parent_path(entry.path);
   const bool is_beside =
-      found != modules.end() &&
-      (directory.empty() || directory == project::parent_path(found->second.path));
+      found != modules.end() && (directory.empty() || directory == parent_path(found->second.path));
   return is_beside ? &found->second : nullptr;
 }
 

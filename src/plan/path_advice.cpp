@@ -1,6 +1,7 @@
 #include "plan/path_advice.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/advice.hpp"
 #include "plan/pointers.hpp"
 #include "project/findings.hpp"
@@ -69,8 +70,7 @@ private:
       return std::nullopt;
     }
     const bool is_beside = from == project::OpenedFrom::file;
-    return source::normalise(
-        project::join_path(is_beside ? project::parent_path(mention.file.path) : "", path));
+    return source::normalise(join_path(is_beside ? parent_path(mention.file.path) : "", path));
   }
 
   void check_file(const Mention& mention) {
@@ -109,7 +109,7 @@ private:
 
   /// A directory for results that is on the disk, not in the image, and that nothing makes there.
   void check_directory(const Mention& mention, const std::string& path) {
-    const auto directory = source::normalise(project::parent_path(path));
+    const auto directory = source::normalise(parent_path(path));
     if (!directory || directory->empty() || reported_.contains(*directory)) {
       return;
     }

@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
 #include "project/findings.hpp"
@@ -128,7 +129,7 @@ private:
     if (project::is_interpreter(words.front())) {
       return;
     }
-    const std::string name = project::base_name(words.front());
+    const std::string name = base_name(words.front());
     if (is_of_the_package(name)) {
       return;
     }
@@ -239,17 +240,17 @@ private:
   /// Suggests how to start the entry in its own directory, if `started` is there.
   std::vector<std::string> ways_to_find(const project::Started& started) const {
     const std::string script = plan_.entry.file.value_or("");
-    const std::string directory = project::parent_path(script);
+    const std::string directory = parent_path(script);
     const bool is_module = started.kind == project::EntryKind::module;
-    const bool is_beside =
-        plan_.entry.kind == project::EntryKind::shell_script && !directory.empty() && !is_module &&
-        entry_in_image(plan_, project::join_path(directory, started.value)) != nullptr;
+    const bool is_beside = plan_.entry.kind == project::EntryKind::shell_script &&
+                           !directory.empty() && !is_module &&
+                           entry_in_image(plan_, join_path(directory, started.value)) != nullptr;
     if (!is_beside) {
       return {};
     }
-    return {fmt::format(
-        "`--command={}` starts the script in its own directory",
-        shell_quote(fmt::format("env,-C,{},bash,{}", directory, project::base_name(script))))};
+    return {
+        fmt::format("`--command={}` starts the script in its own directory",
+                    shell_quote(fmt::format("env,-C,{},bash,{}", directory, base_name(script))))};
   }
 
   static std::string runs(const project::Started& started) {

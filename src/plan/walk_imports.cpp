@@ -1,4 +1,5 @@
 #include "base/contains.hpp"
+#include "base/tree_path.hpp"
 #include "plan/import_walk.hpp"
 #include "project/findings.hpp"
 
@@ -27,7 +28,7 @@ std::vector<Start> starts_of(const Plan& plan, const project::Project& project) 
   if (plan.entry.file && plan.entry.kind != project::EntryKind::shell_script) {
     const bool is_script = plan.entry.kind == project::EntryKind::python_script;
     starts.push_back({.file = *plan.entry.file,
-                      .root = is_script ? project::parent_path(*plan.entry.file) : std::string{},
+                      .root = is_script ? parent_path(*plan.entry.file) : std::string{},
                       .is_script = is_script,
                       .is_sure = true});
   }

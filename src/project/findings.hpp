@@ -70,14 +70,6 @@ private:
   Problems problems_;
 };
 
-/// Returns `directory/name`, or `name` if `directory` is the root.
-std::string join_path(std::string_view directory, std::string_view name);
-/// Returns the directory part of a tree path; "" for a path at the root.
-std::string parent_path(std::string_view path);
-/// Returns the last component of a path.
-std::string base_name(std::string_view path);
-/// Returns true if `path` is `directory` or below it.
-bool is_below(std::string_view path, std::string_view directory);
 /// Matches one path component like fnmatch: `*`, `?`, `[...]`.
 bool matches_glob(std::string_view pattern, std::string_view name);
 /// Sorts and removes duplicates.

@@ -1,6 +1,7 @@
 #include "project/foreign_paths.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/findings.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "base/netrc.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
@@ -7,7 +8,6 @@
 #include "project/code/python_tokens.hpp"
 #include "project/code/python_uses.hpp"
 #include "project/code/setup_py.hpp"
-#include "project/ini.hpp"
 #include "project/package/static_installation.hpp"
 #include "project/package/version_control.hpp"
 #include "project/program/python_records.hpp"
@@ -114,7 +114,7 @@ void remembered_python(std::string_view bytes) {
 }
 
 void ini(std::string_view bytes) {
-  project::find_option(project::parse_ini(bytes), "metadata", "name");
+  find_option(parse_ini(bytes), "metadata", "name");
 }
 
 void netrc(std::string_view bytes) {

@@ -1,13 +1,13 @@
 #include "base/digest.hpp"
 #include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/ini.hpp"
 #include "engine/docker.hpp"
 #include "google/credentials.hpp"
 #include "google/job_name.hpp"
 #include "google/project.hpp"
 #include "google/shell_words.hpp"
 #include "plan/templates.hpp"
-#include "project/ini.hpp"
 #include "project/requirements/pip_settings.hpp"
 #include "registry/credential_helper.hpp"
 #include "registry/credentials.hpp"
@@ -30,7 +30,7 @@ void pip_settings(std::string_view bytes) {
   const Environment environment{{{"HOME", home.string()}, {"PIP_CONFIG_FILE", conf.string()}}};
   const auto found = project::find_pip_settings(environment, {"example.com"}, {}, home / "etc");
   if (const auto file = found.files.find("pip.conf"); file != found.files.end()) {
-    const auto ini = project::parse_ini(file->second.reveal());
+    const auto ini = parse_ini(file->second.reveal());
     if (ini.size() != 1 || !ini.contains("global")) {
       fail("a value of pip.conf becomes a section");
     }

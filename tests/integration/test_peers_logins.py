@@ -69,6 +69,9 @@ class Registry(loopback.Server):
             self.shown.append(name if password == PASSWORD else f'{name} with another password')
         elif value and value != GIVEN:
             self.shown.append('a token of the registry')
+        elif form.get('grant_type') == 'password':
+            name = form['username']
+            self.shown.append(name if form.get('password') == PASSWORD else f'{name} with another password')
         elif form.get('refresh_token'):
             self.shown.append('an identity token')
         elif not value:

@@ -12,6 +12,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Calls `respond(body)` for each request, of any method."""
 
     protocol_version = 'HTTP/1.1'
+    # A client that tries TLS first recognises an answer in HTTP by its status line.
+    default_request_version = 'HTTP/1.0'
     # Head and body are sent separately: the second would wait for 40 ms until the first is acknowledged.
     disable_nagle_algorithm = True
 

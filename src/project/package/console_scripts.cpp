@@ -1,8 +1,8 @@
 #include "project/package/console_scripts.hpp"
 
+#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "project/code/setup_py.hpp"
-#include "project/ini.hpp"
 #include "project/tables/python_names.hpp"
 #include "project/toml.hpp"
 

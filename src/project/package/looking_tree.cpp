@@ -1,5 +1,6 @@
 #include "project/package/looking_tree.hpp"
 
+#include "base/tree_path.hpp"
 #include "project/tables/python_names.hpp"
 
 #include <string_view>

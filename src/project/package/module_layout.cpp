@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "python/name.hpp"
 
 #include <fmt/format.h>

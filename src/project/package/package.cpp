@@ -1,8 +1,8 @@
 #include "project/package/package.hpp"
 
 #include "base/contains.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
-#include "project/ini.hpp"
 #include "project/package/version_control.hpp"
 #include "project/tables/python_names.hpp"
 #include "python/name.hpp"

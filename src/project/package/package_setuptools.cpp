@@ -1,7 +1,7 @@
 #include "base/contains.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "project/code/setup_py.hpp"
-#include "project/ini.hpp"
 #include "project/package/package.hpp"
 #include "project/package/version_control.hpp"
 #include "project/tables/known_distributions.hpp"

@@ -1,6 +1,7 @@
 #include "base/contains.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
-#include "project/ini.hpp"
+#include "base/tree_path.hpp"
 #include "project/package/module_layout.hpp"
 #include "project/package/package.hpp"
 #include "project/tables/python_names.hpp"

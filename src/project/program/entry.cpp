@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "base/url.hpp"
 #include "project/package/console_scripts.hpp"
 #include "project/program/launcher.hpp"

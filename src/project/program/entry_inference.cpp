@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/program/modules.hpp"
 #include "project/program/program_candidates.hpp"
 #include "project/tables/python_names.hpp"

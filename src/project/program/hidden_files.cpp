@@ -1,6 +1,7 @@
 #include "project/program/hidden_files.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/python_file.hpp"
 #include "project/program/needed_files.hpp"
 #include "project/program/opened_paths.hpp"

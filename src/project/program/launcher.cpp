@@ -1,6 +1,7 @@
 #include "project/program/launcher.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/requirements/requirement_lines.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "project/program/modules.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/python_file.hpp"
 #include "project/code/python_tokens.hpp"
 

@@ -1,6 +1,7 @@
 #include "project/program/named_distributions.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/setup_py.hpp"
 #include "project/findings.hpp"
 #include "project/requirements/locks.hpp"

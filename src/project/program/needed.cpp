@@ -1,6 +1,7 @@
 #include "project/program/needed.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/findings.hpp"
 #include "project/program/needed_files.hpp"
 #include "source/remembering_tree.hpp"

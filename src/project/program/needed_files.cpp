@@ -1,6 +1,7 @@
 #include "project/program/needed_files.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/path_texts.hpp"
 #include "project/code/python_file.hpp"
 #include "source/walk.hpp"

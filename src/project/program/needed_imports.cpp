@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/program/needed_files.hpp"
 
 #include <algorithm>

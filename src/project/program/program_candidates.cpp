@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/python_file.hpp"
 #include "project/findings.hpp"
 #include "project/package/console_scripts.hpp"

@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/findings.hpp"
 #include "project/program/launcher.hpp"
 

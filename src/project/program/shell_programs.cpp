@@ -1,6 +1,7 @@
 #include "project/program/shell_programs.hpp"
 
 #include "base/contains.hpp"
+#include "base/tree_path.hpp"
 #include "project/findings.hpp"
 #include "project/program/launcher.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/certain.hpp"
 #include "project/code/shell_commands.hpp"
 #include "project/program/entry.hpp"

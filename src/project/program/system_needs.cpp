@@ -1,10 +1,10 @@
 #include "project/program/system_needs.hpp"
 
+#include "base/ini.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "project/code/setup_py.hpp"
 #include "project/findings.hpp"
-#include "project/ini.hpp"
 #include "project/toml.hpp"
 #include "python/marker.hpp"
 #include "python/requirement.hpp"

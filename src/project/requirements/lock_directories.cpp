@@ -1,4 +1,5 @@
 #include "base/json.hpp"
+#include "base/tree_path.hpp"
 #include "project/requirements/locks.hpp"
 #include "project/toml.hpp"
 #include "python/archive_name.hpp"

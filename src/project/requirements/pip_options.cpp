@@ -2,8 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
-#include "project/ini.hpp"
 
 #include <optional>
 #include <utility>

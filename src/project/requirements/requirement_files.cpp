@@ -1,10 +1,11 @@
 #include "project/requirements/requirement_files.hpp"
 
 #include "base/contains.hpp"
+#include "base/ini.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/setup_py.hpp"
 #include "project/findings.hpp"
-#include "project/ini.hpp"
 #include "project/requirements/conda_environment.hpp"
 #include "project/requirements/locks.hpp"
 #include "project/requirements/requirement_lines.hpp"

@@ -1,6 +1,7 @@
 #include "project/requirements/requirement_inputs.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "base/url.hpp"
 
 #include <fmt/format.h>

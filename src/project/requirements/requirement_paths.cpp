@@ -1,5 +1,6 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "base/url.hpp"
 #include "project/foreign_paths.hpp"
 #include "project/requirements/requirements_reader.hpp"

@@ -2,6 +2,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "base/url.hpp"
 #include "project/requirements/requirements_reader.hpp"
 #include "python/requirement.hpp"

@@ -1,7 +1,7 @@
 #include "project/requirements/requires_python.hpp"
 
+#include "base/ini.hpp"
 #include "project/code/python_tokens.hpp"
-#include "project/ini.hpp"
 #include "project/toml.hpp"
 
 #include <algorithm>

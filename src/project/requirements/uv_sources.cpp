@@ -1,6 +1,7 @@
 #include "project/requirements/uv_sources.hpp"
 
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "base/url.hpp"
 #include "python/name.hpp"
 #include "python/requirement.hpp"

@@ -1,8 +1,8 @@
-#include "project/ini.hpp"
+#include "base/ini.hpp"
 
 #include "base/text.hpp"
 
-namespace autopack::project {
+namespace autopack {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::optional<std::string> find_option(const Ini& ini,
   return value == found->second.end() ? std::nullopt : std::optional{value->second};
 }
 
-}  // namespace autopack::project
+}  // namespace autopack

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace autopack::project {
+namespace autopack {
 
 /// An ini file as Python's RawConfigParser reads it: section, then option in lower case with `-` as
 /// written, then value; lines of a longer value are joined by line feeds.
@@ -19,4 +19,4 @@ std::optional<std::string> find_option(const Ini& ini,
                                        std::string_view section,
                                        const std::string& option);
 
-}  // namespace autopack::project
+}  // namespace autopack
