@@ -1,7 +1,9 @@
 """The project's own package: really installed once, and again only if an input of the installation changed."""
 
 import functools
+import hashlib
 import itertools
+import json
 import os
 import subprocess
 import unittest
@@ -106,12 +108,17 @@ def installed_files(packages):
 
 @functools.cache
 def compiler_base():
-    """Returns the executor image with this machine's C compiler."""
+    """Returns the name of the executor image with this machine's C compiler; quick if it was made before."""
+    name = 'autopack-tests/compiler:1'
+    files = installed_files(['gcc', 'libpython3.11-dev', 'libc6-dev'])
+    facts = [testbed.layers(testbed.executor()), [(path, os.lstat(path).st_size, os.lstat(path).st_mtime_ns) for path in files]]
+    key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    if docker('image', 'inspect', '--format', '{{index .Config.Labels "compiler.key"}}', name, check=False) == key:
+        return name
     context = testbed.new_folder('compiler')
-    (context / 'files').write_text('\n'.join(installed_files(['gcc', 'libpython3.11-dev', 'libc6-dev'])))
+    (context / 'files').write_text('\n'.join(files))
     testbed.run(['tar', '--create', '--file', context / 'files.tar', '--no-recursion', '--files-from', context / 'files'])
-    (context / 'Dockerfile').write_text(f'FROM {testbed.executor()}\nADD files.tar /\n')
-    name = f'{testbed.registry()}/own-package/compiler:1'
+    (context / 'Dockerfile').write_text(f'FROM {testbed.executor()}\nADD files.tar /\nLABEL compiler.key={key}\n')
     docker('build', '-q', '-t', name, context)
     return name
 
