@@ -92,7 +92,8 @@ private:
     scope.directory = packaging_.texts.local_package_path.value_or(".");
     if (old_ && !project.image_key) {
       throw Error(ErrorKind::project,
-                  "`--old` cannot tell which image is current: the project cannot be packaged")
+                  "`--old` does not know the current image: the project cannot be packaged, or its "
+                  "executor image was never used here")
           .hint("`autopack explain` says why");
     }
     if (old_) {

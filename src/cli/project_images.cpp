@@ -19,8 +19,13 @@ constexpr std::size_t digits{16};
 void find_keys(Session& session, const packaging::Request& request, ProjectImages& images) {
   try {
     const auto wanted = pipeline::scan_wanted(request);
-    const auto work = pipeline::plan_packaging(
-        session.services, wanted, executor::facts_offline(session.services, wanted->request));
+    const auto facts = executor::facts_at_hand(session.services, wanted->request);
+    if (!facts) {
+      session.console.detail(
+          "which image is current is not known: the executor image is not known");
+      return;
+    }
+    const auto work = pipeline::plan_packaging(session.services, wanted, *facts);
     const auto& keys = work.plan().keys.value();
     images.image_key = keys.image.substr(0, digits);
     images.dependency_key = keys.dependencies.substr(0, digits);

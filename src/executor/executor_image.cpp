@@ -297,21 +297,28 @@ image::BaseFacts facts_offline(Services& services, const packaging::Request& req
   return facts;
 }
 
-image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request) {
+Facts facts_at_hand(Services& services, const packaging::Request& request) {
   const auto& text = request.executor_image;
   const auto& platform = request.options.platform;
   if (auto facts = get_here(services, text, platform)) {
-    return std::move(*facts);
+    return facts;
   }
-  const auto reference = image::Reference::parse(text);
   try {
     if (services.docker().inspect(text)) {
-      return get_by_engine(services, reference, platform);
+      return get_by_engine(services, image::Reference::parse(text), platform);
     }
   } catch (const Error& error) {
     services.reporter->detail(error.what());
   }
-  auto facts = assume(reference, platform);
+  return std::nullopt;
+}
+
+image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request) {
+  if (auto facts = facts_at_hand(services, request)) {
+    return std::move(*facts);
+  }
+  const auto& text = request.executor_image;
+  auto facts = assume(image::Reference::parse(text), request.options.platform);
   services.reporter->warn(Problem::warning(
       {.message =
            fmt::format("the executor image `{}` is not known on this machine: `{}` with pip is "

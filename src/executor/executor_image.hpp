@@ -51,8 +51,12 @@ image::BaseFacts facts_as_seen(Services& services,
 /// this machine's files.
 image::BaseFacts facts_offline(Services& services, const packaging::Request& request);
 
-/// The same for a dry run, which pulls nothing and needs no engine: asks the engine about an image
-/// that it has; assumes unknown facts as gcloud does, and reports it.
+/// Returns the last known facts of the executor image of `request`, else those of the image that
+/// the engine has under its name; nothing if there are none. Pulls nothing and needs no engine.
+std::optional<image::BaseFacts> facts_at_hand(Services& services,
+                                              const packaging::Request& request);
+
+/// The same for a dry run: assumes unknown facts as gcloud does, and reports it.
 image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& request);
 
 /// Returns the image of `facts` as a parent for layers, from files or its registry; its digest must
