@@ -22,6 +22,10 @@
 #include <string>
 #include <vector>
 
+// The client of the Docker Engine API, for Docker and for engines that answer like it. It knows
+// images, containers and builds, and nothing of plans or projects: builders give it a tar and read
+// steps back.
+
 namespace autopack::engine {
 
 namespace {

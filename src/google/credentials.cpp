@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <thread>
 
+// Follows gcloud's order: an access token file, then the account, then Application Default
+// Credentials. Which source gave a token is kept for messages.
+
 namespace autopack::google {
 
 using nlohmann::json;

@@ -8,6 +8,10 @@
 #include <algorithm>
 #include <mutex>
 
+// The only place that talks HTTP. Requests have limits of time and size, are retried only if they
+// can be repeated, and stop when the user interrupts the run. http/echo.cpp masks secrets before
+// anything is logged.
+
 namespace autopack::http {
 
 namespace {

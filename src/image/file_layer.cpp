@@ -3,6 +3,10 @@
 #include <string>
 #include <utility>
 
+// Compressing a layer takes longer than anything else in a push. A wheel's members are compressed
+// already, with the same algorithm: large ones are copied into the layer as they are, each in a
+// gzip member of its own between the tar headers. Only small files are compressed again, together.
+
 namespace autopack::image {
 
 namespace {

@@ -26,6 +26,10 @@
 #include <utility>
 #include <vector>
 
+// Follows pip's order among indexes, links and local files. Pages are cached with their
+// validators: an unchanged page costs a request without a body. A page is a stranger's text, so
+// its size, its names and its links are bounded and checked here.
+
 namespace autopack::index {
 
 using nlohmann::json;

@@ -19,6 +19,9 @@
 #include <thread>
 #include <utility>
 
+// Runs a job's replicas as containers on this machine, with the environment, the restarts and the
+// records that Vertex AI would give them, so that a job can be tried before it costs anything.
+
 namespace autopack::local {
 
 UsageWatch::UsageWatch(engine::Containers& containers,

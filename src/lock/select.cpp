@@ -12,6 +12,9 @@
 #include <tuple>
 #include <utility>
 
+// Which file of a pinned version is installed depends on the interpreter. This follows pip's order
+// without asking an index, so that a complete lock needs no network to know its image.
+
 namespace autopack::lock {
 
 namespace {

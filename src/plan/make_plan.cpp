@@ -27,6 +27,10 @@
 #include <utility>
 #include <vector>
 
+// A plan contains every decision about an image before anything is made: what is installed and
+// how, what is copied, how it starts. Keys are computed from the plan alone, so equal plans have
+// equal images, and builders only carry out what is decided here.
+
 namespace autopack::plan {
 
 namespace {

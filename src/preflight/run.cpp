@@ -9,6 +9,9 @@
 #include <mutex>
 #include <thread>
 
+// Each check asks one service and reports one kind of failure. They run side by side within one
+// deadline; a check that does not finish, or that may not ask, is unknown and blocks nothing.
+
 namespace autopack::preflight {
 
 namespace {

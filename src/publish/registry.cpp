@@ -17,6 +17,11 @@
 #include <string>
 #include <utility>
 
+// Sends an image to a registry. Layers are sent side by side; a layer that the registry has, or
+// that another repository there can lend, is not sent; a layer that is still being made is sent
+// while it is made. The manifest comes last, so that a tag never names an image with missing
+// layers.
+
 namespace autopack::publish {
 
 namespace {

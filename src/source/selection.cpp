@@ -9,6 +9,11 @@
 
 #include <utility>
 
+// Rules come from up to four places: the user's flags, `.dockerignore` or `.gcloudignore`, git,
+// and autopack's own list. An order among them decides, and the first rule that matches is
+// reported, so that a user can see which line leaves a file out. A directory is asked before its
+// files: nothing below an excluded directory is read unless a rule could include it again.
+
 namespace autopack::source {
 
 namespace {

@@ -5,6 +5,10 @@
 
 #include <system_error>
 
+// A cache must never be the reason for a wrong image or a failed run. So a file that is damaged,
+// of another version or of another owner is absent, a failure to write is ignored, and each store
+// has a limit.
+
 namespace autopack::state {
 
 namespace {

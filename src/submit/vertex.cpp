@@ -20,6 +20,10 @@
 #include <span>
 #include <string>
 
+// Creating a job costs money, and the API has no request id. Each submission has a label of its
+// own, recorded on disk before the request. After an unclear answer, or in a later run, the label
+// says whether the job exists; only if it does not, the request is sent again.
+
 namespace autopack::submit {
 
 namespace {

@@ -13,6 +13,11 @@
 #include <unordered_set>
 #include <utility>
 
+// A raised version should upload one small layer, and a first push should not need a hundred
+// layers, each of which costs requests and a slot of the engine. So large wheels have layers of
+// their own, and small ones share a few, chosen by their names alone: a change of one wheel leaves
+// the other layers, and their digests, as they were.
+
 namespace autopack::wheel {
 
 namespace {

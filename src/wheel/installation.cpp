@@ -14,6 +14,10 @@
 #include <set>
 #include <utility>
 
+// Installs a wheel as pip does: the same files, modes, scripts and records, but into a layer
+// instead of a directory. tests/integration/wheel_installations.py compares the result with pip's,
+// file by file.
+
 namespace autopack::wheel {
 
 namespace {

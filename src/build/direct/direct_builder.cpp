@@ -9,6 +9,10 @@
 
 #include <ctime>
 
+// An image in a registry is a manifest, a configuration and layers. If the layers below the code
+// are there, an edit needs one small layer, a new configuration and a new manifest, and no engine
+// at all.
+
 namespace autopack::build {
 
 namespace {

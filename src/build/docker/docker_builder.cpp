@@ -15,6 +15,10 @@
 #include <chrono>
 #include <ctime>
 
+// The engine builds what has to run: requirements without a complete lock, source distributions,
+// the user's own Dockerfile. Images that must be in the engine, for `run` and without a registry,
+// are built or loaded here, too.
+
 namespace autopack::build {
 
 namespace {

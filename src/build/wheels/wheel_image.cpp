@@ -43,6 +43,11 @@
 #include <utility>
 #include <vector>
 
+// If every package is pinned to a wheel, nothing has to run for the installation: the files of
+// each wheel are known. They are laid out as pip lays them out and packed into layers, without an
+// engine. Whatever has to run, such as a source distribution, is an obstacle that is reported with
+// the engine's way.
+
 namespace autopack::build {
 
 namespace {

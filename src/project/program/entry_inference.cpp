@@ -15,6 +15,10 @@
 #include <utility>
 #include <vector>
 
+// Infers the program that a user would start. A wrong guess costs a job, so a candidate is taken
+// only if it is the only one left or is clearly ahead of the others; otherwise the candidates are
+// listed with the flag for each.
+
 namespace autopack::project {
 
 namespace {

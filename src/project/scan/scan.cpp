@@ -21,6 +21,10 @@
 
 #include <algorithm>
 
+// Reads everything that planning needs from the tree, and runs nothing of it. All findings are
+// collected and reported at once. The order matters: the requirements need the package, the entry
+// point needs both, and the files that the program names are kept last.
+
 namespace autopack::project {
 
 namespace {
