@@ -1,5 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "executor/executor_image.hpp"
 #include "image/layer.hpp"
 #include "image/tar.hpp"
 #include "pipeline/image_name.hpp"
@@ -119,6 +120,12 @@ struct Machine {
     wanted->name = pipeline::name_image(target_name, "model", {});
     wanted->may_push = false;
     return pipeline::package_for_running(services, wanted);
+  }
+
+  std::optional<image::BaseFacts> facts_at_hand(const std::string& name) {
+    Services services{environment(), reporter, &cancellation, makers()};
+    return executor::facts_at_hand(
+        services, {.executor_image = name, .options = {.platform = "linux/amd64"}});
   }
 
   /// Returns everything that a user and a server saw of the last run.
@@ -536,6 +543,17 @@ TEST_CASE("an image in the engine is reused for its key, and rebuilt if it is to
   CHECK_FALSE(old.outcome.reused);
   CHECK(old.outcome.reason == "they are older than 1 hour");
   CHECK(machine.docker.built.no_cache);
+}
+
+TEST_CASE("facts at hand are never assumed, and need no registry") {
+  Machine machine;
+  CHECK_FALSE(machine.facts_at_hand("only/here:1"));
+  machine.docker.images["only/here:1"] = {.id = sha256("here").str(), .platform = "linux/amd64"};
+  const auto facts = machine.facts_at_hand("only/here:1");
+  REQUIRE(facts);
+  CHECK(facts->image_id == sha256("here").str());
+  CHECK_FALSE(machine.was_asked("pull "));
+  CHECK_FALSE(machine.facts_at_hand("elsewhere/image:1"));
 }
 
 }  // namespace autopack::pipeline_package_test
