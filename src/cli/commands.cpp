@@ -86,7 +86,7 @@ const auto table = std::to_array<CommandEntry>({
                 "  autopack diff HEAD~3 HEAD\n"
                 "  autopack diff registry.example/team/train:v1 registry.example/team/train:v2\n\n"
                 "A side is an image of a registry or the engine, `oci:DIR`, `tar:FILE`, a commit,\n"
-                "`index`, or `.`, the files as they are, which AFTER is by itself.\n",
+                "`index`, or `.`, the files as they are, the default of AFTER.\n",
      .make = make_diff_command,
      .most_arguments = 2},
     {.name = "clean",
@@ -94,7 +94,7 @@ const auto table = std::to_array<CommandEntry>({
      .usage = "[--all] [--old] [--dry-run] [FLAGS OF build]",
      .example = "  autopack clean --dry-run\n"
                 "  autopack clean --old\n\n"
-                "Only images with autopack's own names go, none of a registry.\n",
+                "Only images with autopack's own names are removed, and none of a registry.\n",
      .make = make_clean_command,
      .asks_servers = true},
     {.name = "doctor",

@@ -50,7 +50,7 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
   flags.text("--format", "FORMAT", options.format, "`json` or `value(KEY)`");
   flags.text("--flags-file", "FILE", options.flags_file, "YAML or JSON file of flags");
   flags.toggle("-q,--quiet", options.quiet, "only errors");
-  flags.count("-v,--verbose", options.verbose, "requests and logs; -vv: what services say");
+  flags.count("-v,--verbose", options.verbose, "requests and logs; -vv: also the responses");
   flags.text("--verbosity", "debug|info|warning|error|critical|none", options.verbosity,
              "gcloud's levels");
   flags.text("--color", "auto|always|never", options.color, "colours in messages");

@@ -296,7 +296,7 @@ public:
     flags.text("--kind", "custom|tuning|pipeline|local", kind_,
                "only these; default: the service's");
     flags.toggle("--latest", latest_, "the newest, or the newest of that display name");
-    flags.toggle("--no-infer", no_infer_, "take no region from gcloud's `compute/region`");
+    flags.toggle("--no-infer", no_infer_, "do not use gcloud's `compute/region`");
     flags.section("list");
     flags.text("--filter", "EXPRESSION", filter_,
                "the service's own: state=, display_name:\"a*\", labels.k=v");

@@ -221,14 +221,14 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
              "default: linux/amd64; `build` and `explain` take several");
   flags.text("--build-network", "MODE", options.build_network,
              "network of build steps: host, none");
-  flags.toggle("--no-infer", options.no_infer, "take nothing that the flags leave open by itself");
+  flags.toggle("--no-infer", options.no_infer, "infer nothing: every choice must be given");
   flags.toggle("--strict", options.strict,
                "turn warnings into errors, and trust no remembered facts about layers");
-  flags.toggle("--no-cache", options.no_cache, "build every step anew");
+  flags.toggle("--no-cache", options.no_cache, "build every step from scratch");
   flags.toggle("--compile-bytecode", options.compile_bytecode,
                "packages bring their byte code: slower to make, quicker to start");
   flags.text("--max-dependency-age", "DURATION", options.max_dependency_age,
-             "install unpinned packages anew when older: 1d, 12h");
+             "reinstall unpinned packages when older: 1d, 12h");
 }
 
 void add_output_flag(FlagSet& flags, BuildOptions& options) {

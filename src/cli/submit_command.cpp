@@ -208,7 +208,7 @@ void add_pipeline_flags(FlagSet& flags, JobOptions& options) {
   using Group = job::FlagGroup;
   flags.section("Training pipeline", false);
   flags.text("--as", "custom-job|training-pipeline", options.flags.as,
-             "what holds the job; default: as the file says, else the job itself");
+             "resource for the job; default: as the file says, else the job itself");
   add_field_flags(flags, options, Group::model);
   flags.list("--model-ports", "PORT,...", options.model_ports, "ports of the serving container");
   flags.list("--model-env", "NAME=VALUE,...", options.model_env,

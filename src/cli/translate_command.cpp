@@ -35,7 +35,7 @@ public:
     flags.text("--kms-key", "KEY", job_.kms_key, "whole resource name of an encryption key");
     flags.list("--labels", "KEY=VALUE,...", labels_, "labels of the job");
     flags.text("--use-chief-in-tf-config", "true|false|...", job_.use_chief,
-               "what TF_CONFIG calls the first replica");
+               "name of the first replica in TF_CONFIG");
     flags.toggle("--enable-web-access", job_.enable_web_access, "shell in the running job");
     flags.text("--staging-bucket", "GS_URI", staging_bucket_, "not used: nothing is staged");
     flags.toggle("--stream-logs", stream_logs_, "not used: `submit` has it");
