@@ -263,7 +263,7 @@ class Refusals(unittest.TestCase):
         for extra in (f'--extra-dirs={other}', '--source=nothing'):
             self.explain('--source=index', extra, status=2)
         answer = autopack('explain', *FLAGS, '--check', '--source=HEAD', cwd=other, env=alone(), status=2)
-        self.assertIn('is in no git repository', answer.err)
+        self.assertIn('is not in a git repository', answer.err)
 
 
 class SettingsFiles(unittest.TestCase):
