@@ -35,10 +35,12 @@ namespace autopack::http {
 
 /// Pointers to the functions, under the same names; see base/library.hpp.
 struct CurlFunctions {
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of a member.
 #define AUTOPACK_MEMBER(name) \
   decltype(&curl_##name) name {}
   AUTOPACK_CURL_FUNCTIONS(AUTOPACK_MEMBER);
 #undef AUTOPACK_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
 };
 
 /// Opens libcurl once, in a thread of its own; curl() waits for it. That thread runs `before`

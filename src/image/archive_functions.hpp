@@ -31,10 +31,12 @@ namespace autopack::image {
 
 /// Pointers to the functions, under the same names; see base/library.hpp.
 struct ArchiveFunctions {
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of a member.
 #define AUTOPACK_MEMBER(name) \
   decltype(&archive_##name) name {}
   AUTOPACK_ARCHIVE_FUNCTIONS(AUTOPACK_MEMBER);
 #undef AUTOPACK_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
 };
 
 /// Opens libarchive on the first call. Throws Error(environment) if it is not installed.

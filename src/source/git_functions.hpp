@@ -80,10 +80,12 @@ namespace autopack::source {
 
 /// Pointers to the functions, under the same names; see base/library.hpp.
 struct GitFunctions {
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of a member.
 #define AUTOPACK_MEMBER(name) \
   decltype(&git_##name) name {}
   AUTOPACK_GIT_FUNCTIONS(AUTOPACK_MEMBER);
 #undef AUTOPACK_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
 };
 
 /// Returns libgit2, opened and initialised at the first call. Throws Error(environment) if it is
