@@ -146,6 +146,8 @@ class Day:
         env = testbed.environment(
             PATH=f'{programs}:{os.environ["PATH"]}', HOME=home, XDG_CACHE_HOME=home / '.cache', TERM='xterm',
             NO_COLOR=None if colours else '1', CI=None, AUTOPACK_VERBOSITY=None, PIP_INDEX_URL=testbed.index().url,
+            # An engine that takes only whole images installs for `run` what is in the registry already.
+            AUTOPACK_BUILD_NETWORK=None if testbed.loads_parts() else 'host',
             PRE_COMMIT_HOME=home / 'pre-commit', PRE_COMMIT_COLOR='never', CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=token,
             CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.api.url, CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING=self.api.url,
             PS1=f'\\[{PROMPT}\\]$ ', PS2='', **AUTHOR)
@@ -251,6 +253,8 @@ class FirstDay(unittest.TestCase):
             kinds = {kind: kinds[kind] for kind in ((80, True), (50, False))}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             days = dict(zip(kinds, pool.map(lambda kind: self.live(kinds[kind], *kind), kinds)))
+        if not testbed.loads_parts():
+            return  # the screens are those of the other store; each command of the day did what it should
         for (columns, has_colours), day in days.items():
             text, path = self.text(day), SCREENS / f'{columns}-columns.txt'
             if accepts and has_colours:
