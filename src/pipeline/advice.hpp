@@ -16,7 +16,6 @@ namespace autopack::pipeline {
 /// tasks wait for the network.
 /// A finding that certainly ends the program (see project::certain) is an error if the request
 /// refuses those, else a warning; with `--strict` every warning is an error.
-/// refuses those, else a warning; with `--strict` every warning is an error.
 class Adviser {
 public:
   /// `work` must outlive it; `secrets` are those of its plan (see find_secrets). Reads files of the

@@ -1,7 +1,6 @@
 #include "pipeline/look_ahead.hpp"
 
 #include "build/direct/direct_builder.hpp"
-#include "pipeline/advice.hpp"
 #include "pipeline/choose_builder.hpp"
 #include "pipeline/secrets.hpp"
 
@@ -29,7 +28,7 @@ void LookAhead::begin() {
     // Errors are reported about the current executor image.
   }
   if (planned_) {
-    refuse_secrets();
+    look_for_findings();
   }
   executor_.ask();
   if (planned_ && wanted_->is_pushed() && !obstacle_to_direct(*planned_)) {
@@ -41,23 +40,27 @@ void LookAhead::begin() {
   }
 }
 
-Packaging LookAhead::confirmed() {
+const Packaging& LookAhead::confirmed() {
   const auto executor = executor_.confirmed();
   if (planned_ && planned_->plan().base == executor) {
     return *planned_;
   }
   layers_.reset();
   target_.reset();
+  adviser_.reset();
   planned_ = plan_packaging(services_, wanted_, executor);
-  refuse_secrets();
+  look_for_findings();
   return *planned_;
 }
 
-/// Runs before a byte is sent.
-void LookAhead::refuse_secrets() {
-  secrets_ = find_secrets(planned_->plan());
-  if (has_errors(secrets_)) {
-    Adviser{services_, *planned_, secrets_}.report_all(executor::LookInto::engine);
+/// Refuses secrets, before a byte is sent. The adviser follows the imports in the background,
+/// beside the requests to registries.
+void LookAhead::look_for_findings() {
+  auto secrets = find_secrets(planned_->plan());
+  const bool is_refused = has_errors(secrets);
+  adviser_.emplace(services_, *planned_, std::move(secrets));
+  if (is_refused) {
+    adviser_->report_all(executor::LookInto::engine);
   }
 }
 

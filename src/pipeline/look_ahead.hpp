@@ -2,6 +2,7 @@
 
 #include "build/direct/assembly.hpp"
 #include "executor/executor_image.hpp"
+#include "pipeline/advice.hpp"
 #include "pipeline/planning.hpp"
 #include "publish/target.hpp"
 
@@ -12,8 +13,8 @@
 namespace autopack::pipeline {
 
 /// Prefetches what will probably be needed: the plan on the executor image as last seen, the
-/// responses of the target registry, the layers. If a prediction was wrong, or prefetching is off,
-/// the same is done later.
+/// findings about it, the responses of the target registry, the layers. If a prediction was wrong,
+/// or prefetching is off, the same is done later.
 class LookAhead {
 public:
   enum class Mode { on, off };
@@ -25,11 +26,11 @@ public:
             executor::ExecutorImage& executor,
             Mode mode = Mode::on);
 
-  /// Returns the plan on the current executor image.
-  packaging::Packaging confirmed();
+  /// Returns the plan on the current executor image. The reference is valid as long as this object.
+  const packaging::Packaging& confirmed();
 
-  /// Returns the warnings of find_secrets about that plan.
-  const Problems& secrets() const { return secrets_; }
+  /// Returns the findings about that plan; call `confirmed` first.
+  Adviser& adviser() { return adviser_.value(); }
 
   /// Returns the target of `work`, which must be confirmed.
   std::shared_ptr<publish::Target> target(const packaging::Packaging& work);
@@ -39,13 +40,13 @@ public:
 
 private:
   void begin();
-  void refuse_secrets();
+  void look_for_findings();
 
   Services& services_;
   WantedPtr wanted_;
   executor::ExecutorImage& executor_;
   std::optional<packaging::Packaging> planned_{};
-  Problems secrets_{};
+  std::optional<Adviser> adviser_{};  ///< of `planned_`
   std::shared_ptr<publish::Target> target_{};
   std::optional<std::vector<build::RecipeLayer>> layers_{};
 };

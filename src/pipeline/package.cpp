@@ -25,8 +25,8 @@ packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead:
   }
   executor::ExecutorImage executor{services, wanted->request};
   LookAhead ahead{services, wanted, executor, mode};
-  const packaging::Packaging work = ahead.confirmed();
-  Adviser adviser{services, work, ahead.secrets()};
+  const packaging::Packaging& work = ahead.confirmed();
+  Adviser& adviser = ahead.adviser();
   adviser.report_before_making();
   report_scanned(*services.reporter, work);
   const auto [builder, publishers] = choose_builder(services, work, ahead);
