@@ -45,7 +45,9 @@ constexpr unsigned oldest_minor{7};  // older ones have other keywords
 
 /// Prints its version, then a line for each text: `ok`, `?`, or the line and the message of a
 /// syntax error. A newer Python than requested also parses each text as the older one does.
+/// Ends without the interpreter's own cleaning up, and imports little: an edit waits for it.
 constexpr auto* script = R"(import sys
+import posix
 want = int(sys.argv[1])
 version = sys.version_info
 out = sys.stdout.buffer
@@ -53,8 +55,10 @@ texts = sys.stdin.buffer
 out.write(b'%d.%d\n' % version[:2])
 out.flush()
 if version[0] != 3 or version[1] < want:
-    sys.exit()
+    posix._exit(0)
 try:
+    import _warnings
+    _warnings.filters[:0] = [('ignore', None, Warning, None, 0)]
     import resource
     resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
     resource.setrlimit(resource.RLIMIT_CPU, (10, 10))
@@ -76,6 +80,7 @@ while True:
         answer = '?'
     out.write(answer.encode('ascii', 'backslashreplace') + b'\n')
     out.flush()
+posix._exit(0)
 )";
 
 /// A file to check.
@@ -115,12 +120,11 @@ std::optional<std::string> find_python(const packaging::Request& request, unsign
   std::optional<std::string> other;
   for (const auto& name : {fmt::format("python3.{}", minor), std::string{"python3"}}) {
     for (const auto& directory : split(request.environment.get("PATH").value_or(""), ':')) {
-      const auto place = fs::weakly_canonical(directory, code).string() + "/";
-      if (!directory.starts_with('/') || place.starts_with(project)) {
+      auto found = directory.starts_with('/') ? find_program(name, directory) : std::nullopt;
+      if (!found || (fs::weakly_canonical(directory, code).string() + "/").starts_with(project)) {
         continue;
       }
-      auto found = find_program(name, directory);
-      if (found && is_compiled(*found)) {
+      if (is_compiled(*found)) {
         return found;
       }
       other = other ? other : std::move(found);
@@ -163,9 +167,8 @@ std::vector<std::string> ask(const std::string& program,
     input += fmt::format("{}\n{}", one.text.size(), one.text);
   }
   try {
-    const auto result =
-        run_process({program, "-I", "-S", "-W", "ignore", "-c", script, std::to_string(minor)},
-                    input, {.timeout = longest});
+    const auto result = run_process({program, "-I", "-S", "-c", script, std::to_string(minor)},
+                                    input, {.timeout = longest});
     return result ? split(result->output, '\n') : std::vector<std::string>{};
   } catch (const Error&) {
     return {};
