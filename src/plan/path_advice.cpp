@@ -86,6 +86,9 @@ private:
       }
       return;
     }
+    if (here->find_first_of("./") == std::string::npos) {
+      return;  // most strings are not paths, and the search lists every file
+    }
     const auto wanted = spelled_otherwise(*here) ? opened(mention, *here) : std::nullopt;
     const auto* const other = wanted ? spelled_otherwise(*wanted) : nullptr;
     if (other != nullptr && !is_there(*wanted)) {
