@@ -173,16 +173,17 @@ End exchange(Pipe& input,
   return End::itself;
 }
 
-/// Returns this process's variables, overridden by `extra`.
-std::vector<std::string> variables_with(const std::map<std::string, std::string>& extra) {
+/// Returns the variables of a program: this process's own if it inherits them, overridden by those
+/// of `options`.
+std::vector<std::string> variables_for(const ProcessOptions& options) {
   std::vector<std::string> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (char** entry = environ; options.inherits && entry != nullptr && *entry != nullptr; ++entry) {
     const std::string text{*entry};
-    if (!extra.contains(text.substr(0, text.find('=')))) {
+    if (!options.environment.contains(text.substr(0, text.find('=')))) {
       variables.push_back(text);
     }
   }
-  for (const auto& [name, value] : extra) {
+  for (const auto& [name, value] : options.environment) {
     variables.push_back(fmt::format("{}={}", name, value));
   }
   return variables;
@@ -202,11 +203,11 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 /// Starts `argv` with ends of these pipes as its standard descriptors. Returns nothing if the
 /// program does not exist.
 std::optional<pid_t> start(const std::vector<std::string>& argv,
-                           const std::map<std::string, std::string>& extra_environment,
+                           const ProcessOptions& options,
                            Pipe& in,
                            Pipe& out,
                            Pipe& err) {
-  const auto variables = variables_with(extra_environment);
+  const auto variables = variables_for(options);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in.ends[0], 0);
@@ -244,7 +245,7 @@ std::optional<ProcessResult> run_process(const std::vector<std::string>& argv,
   Pipe in;
   Pipe out;
   Pipe err;
-  const auto pid = start(argv, options.environment, in, out, err);
+  const auto pid = start(argv, options, in, out, err);
   if (!pid) {
     return std::nullopt;
   }

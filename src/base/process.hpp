@@ -18,6 +18,7 @@ struct ProcessResult {
 
 struct ProcessOptions {
   std::map<std::string, std::string> environment{};  ///< in addition to this process's own
+  bool inherits{true};                               ///< false: `environment` is all it gets
   std::chrono::milliseconds timeout{};               ///< 0 means no limit
   const Cancellation* cancellation{nullptr};
 };

@@ -66,6 +66,7 @@ std::unique_ptr<Command> make_clean_command();
 std::unique_ptr<Command> make_diff_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_dockerfile_command();
+std::unique_ptr<Command> make_lock_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();

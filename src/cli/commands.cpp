@@ -64,6 +64,16 @@ const auto table = std::to_array<CommandEntry>({
      .example = "  autopack dockerfile --executor-image-uri=python:3.11 --script=train.py \\\n"
                 "    -o Dockerfile\n",
      .make = make_dockerfile_command},
+    {.name = "lock",
+     .summary = "resolve the requirements for the executor image; write pylock.toml",
+     .usage = "[--executor-image-uri=IMAGE] [--check | --upgrade[=PACKAGE]] [FLAGS]",
+     .example = "  autopack lock\n"
+                "  autopack lock --upgrade=transformers\n"
+                "  autopack lock --check\n\n"
+                "The same versions are installed from then on, from wheels and without an engine.\n"
+                "Versions of an earlier lock, and packages of the image, stay where they can.\n",
+     .make = make_lock_command,
+     .asks_servers = true},
     {.name = "explain",
      .summary = "print what goes into the image, what stays out, and why",
      .usage =

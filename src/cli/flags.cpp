@@ -169,6 +169,22 @@ void FlagSet::toggle(const std::string& names,
   help_.back().values = all;
 }
 
+void FlagSet::toggle(const std::string& names, std::vector<std::string>& into, std::string help) {
+  add(names, std::nullopt, std::move(help),
+      {.option = app_->add_flag(names),
+       .assign =
+           [&into](const auto& values, const auto&) {
+             into.clear();
+             for (const auto& value : values) {
+               const auto truth = truth_of(value.text());
+               if (truth != false) {
+                 into.push_back(truth ? "" : value.text());
+               }
+             }
+           },
+       .kind = FlagKind::toggle});
+}
+
 void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
   const std::string name = first_long_name(names);
   add(names, std::nullopt, std::move(help),

@@ -88,6 +88,8 @@ public:
               const std::string& words,
               std::string& into,
               std::string help);
+  /// The same; each `--flag=WORD` adds a word instead, and `--flag` alone an empty one.
+  void toggle(const std::string& names, std::vector<std::string>& into, std::string help);
   /// Also `--no-NAME`.
   void choice(const std::string& names, std::optional<bool>& into, std::string help);
   /// Counts its occurrences.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -25,6 +26,8 @@ namespace autopack::cli {
 namespace {
 
 constexpr std::string_view prefix{"AUTOPACK_"};
+/// Variables that belong to no flag.
+constexpr std::array other_variables{std::string_view{"AUTOPACK_UV"}};
 
 std::vector<std::string> variables_of_all(const std::vector<FlagHelp>& flags) {
   std::vector<std::string> names;
@@ -40,7 +43,7 @@ Problems unknown_variables(const FlagSet& flags, const Environment& environment)
   std::vector<std::string> others;
   Problems problems;
   for (const auto& [name, value] : environment.all()) {
-    if (!name.starts_with(prefix) || contains(own, name)) {
+    if (!name.starts_with(prefix) || contains(own, name) || contains(other_variables, name)) {
       continue;
     }
     if (others.empty()) {

@@ -89,24 +89,25 @@ private:
            const std::string& marker,
            const std::string& metadata,
            Files files) const {
-    auto name_and_version = split(view_.note(metadata).value_or(""), '\n');
-    name_and_version.resize(2);
-    if (name_and_version[0].empty()) {  // the directory's name contains both
+    auto lines = split(view_.note(metadata).value_or(""), '\n');
+    lines.resize(std::max<std::size_t>(lines.size(), 2));
+    if (lines[0].empty()) {  // the directory's name contains both
       const auto end = marker.rfind('.');
       const auto dash = marker.find('-');
-      name_and_version[0] = marker.substr(0, std::min(dash, end));
-      name_and_version[1] = dash < end ? marker.substr(dash + 1, end - dash - 1) : "";
+      lines[0] = marker.substr(0, std::min(dash, end));
+      lines[1] = dash < end ? marker.substr(dash + 1, end - dash - 1) : "";
     }
     const auto installer = view_.note(path_ + "/" + marker + "/INSTALLER");
     if (!is_installed_to_) {
       files = {.kept_by = "it is in `" + path_ + "`"};
     }
-    found.installed.push_back({.name = python::normalise_name(name_and_version[0]),
-                               .version = non_empty(name_and_version[1]),
+    found.installed.push_back({.name = python::normalise_name(lines[0]),
+                               .version = non_empty(lines[1]),
                                .directory = path_,
                                .installer = non_empty(installer.value_or("")),
                                .kept_by = std::move(files.kept_by)});
     found.files.push_back(std::move(files.paths));
+    found.requirements.emplace_back(lines.begin() + 2, lines.end());
   }
 
   /// Adds a project in development mode: the first line is its directory.

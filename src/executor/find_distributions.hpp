@@ -11,7 +11,8 @@ namespace autopack::executor {
 /// Distributions and their files, in the order of sys.path.
 struct FoundDistributions {
   std::vector<InstalledDistribution> installed{};
-  InstalledFiles files{};  ///< of each distribution
+  InstalledFiles files{};                ///< of each distribution
+  InstalledRequirements requirements{};  ///< of each distribution
   /// The directories that were searched: the given ones, and those in `.pth` files.
   std::vector<std::string> search_path{};
 };

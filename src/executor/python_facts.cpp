@@ -91,4 +91,13 @@ InstalledFiles installed_files(Services& services,
   return get_survey(services, base, places).files;
 }
 
+InstalledRequirements installed_requirements(Services& services,
+                                             const image::BaseFacts& base,
+                                             ImagePlaces places) {
+  if (auto known = own_records(services).python.load_requirements(base)) {
+    return std::move(*known);
+  }
+  return get_survey(services, base, places).requirements;
+}
+
 }  // namespace autopack::executor

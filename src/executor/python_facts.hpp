@@ -58,9 +58,13 @@ struct PythonFacts {
 /// their existing compiled files. Empty if it cannot be removed.
 using InstalledFiles = std::vector<std::vector<std::string>>;
 
+/// The `Requires-Dist` lines of each of PythonFacts::installed.
+using InstalledRequirements = std::vector<std::vector<std::string>>;
+
 struct PythonSurvey {
   PythonFacts facts{};
   InstalledFiles files{};
+  InstalledRequirements requirements{};
 };
 
 /// The sources for reading the files of an image.
@@ -83,5 +87,11 @@ std::optional<PythonFacts> known_python(Services& services, const image::BaseFac
 InstalledFiles installed_files(Services& services,
                                const image::BaseFacts& base,
                                ImagePlaces places);
+
+/// Returns what the distributions in python_facts require, stored separately as well: only a
+/// resolution needs it.
+InstalledRequirements installed_requirements(Services& services,
+                                             const image::BaseFacts& base,
+                                             ImagePlaces places);
 
 }  // namespace autopack::executor

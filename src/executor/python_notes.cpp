@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "executor/program_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -51,10 +53,11 @@ void each_line(std::string_view text, TakeLine take) {
   }
 }
 
-/// Returns name and version of a METADATA or PKG-INFO, one a line.
+/// Returns name and version of a METADATA or PKG-INFO, one a line, then the requirements.
 std::string name_and_version(std::string_view text) {
   std::string name;
   std::string version;
+  std::string requirements;
   each_line(text, [&](std::string_view line) {
     const auto colon = line.find(':');
     const std::string key = to_lower(line.substr(0, std::min(colon, line.size())));
@@ -62,10 +65,12 @@ std::string name_and_version(std::string_view text) {
       name = trim(line.substr(colon + 1));
     } else if (colon != std::string_view::npos && key == "version") {
       version = trim(line.substr(colon + 1));
+    } else if (colon != std::string_view::npos && key == "requires-dist") {
+      requirements += fmt::format("\n{}", trim(line.substr(colon + 1)));
     }
-    return !line.empty() && (name.empty() || version.empty());
+    return !line.empty();
   });
-  return name + "\n" + version;
+  return name + "\n" + version + requirements;
 }
 
 /// Returns the first field of a line of CSV.

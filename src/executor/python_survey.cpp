@@ -97,6 +97,7 @@ PythonSurvey survey_python(ImageView& view, const image::BaseFacts& base, std::s
   facts.default_index = find_default_index(view, facts.search_path);
   facts.remarks = find_remarks(view, found, base.environment);
   survey.files = std::move(distributions.files);
+  survey.requirements = std::move(distributions.requirements);
   return survey;
 }
 

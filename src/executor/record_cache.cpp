@@ -63,6 +63,18 @@ std::optional<PythonSurvey> PythonCache::load(const image::BaseFacts& base) cons
              : std::nullopt;
 }
 
+std::optional<InstalledRequirements> PythonCache::load_requirements(
+    const image::BaseFacts& base) const {
+  const auto facts = load_facts(base);
+  auto found = facts ? store_.get(*name_of(base) + ".requirements",
+                                  [](const std::string& packed) {
+                                    return installed_files_from_json(
+                                        image::decompressed(packed, largest_text));
+                                  })
+                     : std::nullopt;
+  return found && found->size() == facts->installed.size() ? found : std::nullopt;
+}
+
 void PythonCache::store(const image::BaseFacts& base, const PythonSurvey& survey) const {
   const auto name = name_of(base);
   if (!name) {
@@ -75,6 +87,7 @@ void PythonCache::store(const image::BaseFacts& base, const PythonSurvey& survey
   }
   // Written last: facts without files count as absent.
   store_.put(*name + ".files", image::compressed(to_json(survey.files)));
+  store_.put(*name + ".requirements", image::compressed(to_json(survey.requirements)));
   store_.put(*name + ".json", print_json(document) + "\n");
 }
 

@@ -21,16 +21,18 @@ struct Record {
   PythonSurvey python{};
 };
 
-/// Caches surveys of executor images by digest and platform, in a directory with two files each:
-/// the facts, and the compressed lists of files. Damaged, foreign or outdated files count as
-/// absent; a failed write is not an error. Only the owner can read the files, because they may
-/// contain an image's pip settings.
+/// Caches surveys of executor images by digest and platform, in a directory with three files each:
+/// the facts, and the compressed lists of files and requirements. Damaged, foreign or outdated
+/// files count as absent; a failed write is not an error. Only the owner can read the files,
+/// because they may contain an image's pip settings.
 class PythonCache {
 public:
   explicit PythonCache(std::filesystem::path directory) : store_{std::move(directory), limit} {}
 
   std::optional<PythonFacts> load_facts(const image::BaseFacts& base) const;
+  /// Returns facts and files, without the requirements.
   std::optional<PythonSurvey> load(const image::BaseFacts& base) const;
+  std::optional<InstalledRequirements> load_requirements(const image::BaseFacts& base) const;
   void store(const image::BaseFacts& base, const PythonSurvey& survey) const;
 
 private:

@@ -26,7 +26,9 @@ public:
   Walk(const LockedSet& set,
        const std::map<std::string, Needs>& needs,
        const python::Interpreter& interpreter)
-      : needs_{&needs}, environment_{python::marker_environment(interpreter)} {
+      : needs_{&needs},
+        provided_{&set.provided},
+        environment_{python::marker_environment(interpreter)} {
     for (const auto& package : set.packages) {
       packages_.emplace(package.name, &package);
       visit({package.name, ""});
@@ -84,6 +86,9 @@ private:
     }
     const auto& name = *requirement.name;
     const auto found = packages_.find(name);
+    if (found == packages_.end() && is_provided(requirement)) {
+      return;
+    }
     if (found == packages_.end()) {
       missing_.push_back(
           fmt::format("{} needs `{}`, which is not pinned", who, shown(requirement)));
@@ -101,12 +106,21 @@ private:
     }
   }
 
+  /// The image has it, with all that it needs.
+  bool is_provided(const Requirement& requirement) const {
+    const auto found = provided_->find(*requirement.name);
+    const auto conditions = python::SpecifierSet::parse(requirement.rest);
+    return found != provided_->end() && conditions &&
+           conditions->contains(found->second, python::Prereleases::allowed);
+  }
+
   static std::string shown(Requirement requirement) {
     requirement.marker.reset();
     return printable(python::normalised(requirement));
   }
 
   const std::map<std::string, Needs>* needs_;
+  const std::map<std::string, python::Version>* provided_;
   python::MarkerEnvironment environment_;
   std::map<std::string, const LockedPackage*> packages_;
   std::set<Node> seen_;

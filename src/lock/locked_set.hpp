@@ -6,6 +6,7 @@
 #include "python/version.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,8 @@ struct LockedSet {
   /// missing_requirements.
   bool is_complete{false};
   std::vector<LockedPackage> packages{};  ///< unique and sorted by name
+  /// Versions by name that the executor image must have, because the lock leaves them to it.
+  std::map<std::string, python::Version> provided{};
   Problems warnings{};
 };
 

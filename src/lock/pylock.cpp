@@ -8,6 +8,7 @@
 #include "lock/repository.hpp"
 #include "project/findings.hpp"
 #include "python/name.hpp"
+#include "python/requirement.hpp"
 
 #include <fmt/format.h>
 
@@ -44,12 +45,30 @@ public:
     for (const auto* const entry : document_->tables(root, "packages")) {
       read_package(*entry);
     }
+    read_provided();
     finish(set_);
     set_.origin = document_->file();
     return std::move(set_);
   }
 
 private:
+  /// The packages that `autopack lock` left to the executor image.
+  void read_provided() {
+    const auto* const tool = document_->table(document_->root(), "tool");
+    const auto* const own = tool != nullptr ? document_->table(*tool, "autopack") : nullptr;
+    for (const auto& text :
+         own != nullptr ? document_->texts(*own, "provided") : std::vector<std::string>{}) {
+      const auto requirement = python::parse_requirement(text);
+      const auto version = python::Version::parse(
+          requirement.rest.substr(std::min<std::size_t>(requirement.rest.size(), 2)));
+      if (!requirement.name || !version) {
+        refuse(fmt::format("`{}` is not a version of a package", printable(text)),
+               document_->place(*own));
+      }
+      set_.provided.emplace(*requirement.name, *version);
+    }
+  }
+
   static std::vector<std::string> groups(const Document& document, const Target& target) {
     auto names = document.texts(document.root(), "default-groups");
     names.insert(names.end(), target.groups.begin(), target.groups.end());

@@ -178,6 +178,7 @@ struct Lock {
   std::string file{};                 ///< relative to the tree
   std::vector<std::string> extras{};  ///< requested extras of the project; PEP 503, sorted
   std::vector<std::string> groups{};  ///< requested groups of dependencies, likewise
+  bool is_own{false};  ///< of `autopack lock`: replaces the requirement files that it read
 
   bool operator==(const Lock&) const = default;
 };

@@ -31,6 +31,7 @@ ALLOWED = {
     'project/program image state',
     'http': 'base',
     'index': 'base python project/requirements state http',
+    'resolve': 'base python wheel index',
     'registry': 'base image http',
     'engine': 'base image http registry',
     'google': 'base image http registry',
@@ -51,7 +52,7 @@ ALLOWED = {
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/notes '
-    'services executor publish build/direct build/wheels build/docker job submit preflight',
+    'services executor publish build/direct build/wheels build/docker job submit preflight python resolve',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory job submit local preflight pipeline',
     '.': 'base http cli',

@@ -21,6 +21,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import zipfile
 
 import secret_watch
 
@@ -366,6 +367,30 @@ def start_index(more=(), **options):
     index = Index([wheel_house(), DEBIAN_WHEELS, *more], **options)
     _on_exit.callback(index.close)
     return index
+
+
+UV_WHEEL = 'uv-0.13.9-py3-none-musllinux_1_1_x86_64.whl'
+
+
+@functools.cache
+def uv_wheel():
+    """Returns the wheel of the uv that autopack takes, downloaded once for this user."""
+    folder = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'autopack-tests' / 'uv'
+    if not (folder / UV_WHEEL).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        run([SYSTEM_PYTHON, '-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--dest', folder,
+             '--platform=' + UV_WHEEL.removesuffix('.whl').split('-')[-1], 'uv==' + UV_WHEEL.split('-')[1]])
+    return folder / UV_WHEEL
+
+
+@functools.cache
+def uv():
+    """Returns the program of that wheel."""
+    program = new_folder('uv') / 'uv'
+    with zipfile.ZipFile(uv_wheel()) as wheel:
+        program.write_bytes(wheel.read(f'uv-{UV_WHEEL.split("-")[1]}.data/scripts/uv'))
+    program.chmod(0o755)
+    return program
 
 
 @functools.cache

@@ -312,7 +312,8 @@ TEST_CASE("findings are cached, and damaged ones are looked up again") {
                 .installed = {{.name = "x", .version = "1"}},
                 .pip_files = {{.path = "/etc/pip.conf", .text = Secret{"[global]"}}},
                 .layers = 3},
-      .files = {{"/a", "/b"}}};
+      .files = {{"/a", "/b"}},
+      .requirements = {{"y>=1"}}};
   CHECK_FALSE(cache.load(base));
   cache.store(base, survey);
   const auto back = cache.load(base);
@@ -320,6 +321,7 @@ TEST_CASE("findings are cached, and damaged ones are looked up again") {
   CHECK(to_json_line(back->facts) == to_json_line(survey.facts));
   CHECK(back->facts.pip_files == survey.facts.pip_files);
   CHECK(back->files == survey.files);
+  CHECK(cache.load_requirements(base) == survey.requirements);
   CHECK(to_json_line(survey.facts).find("[global]") == std::string::npos);
   CHECK_FALSE(cache.load({.digest = sha256("x"), .platform = "linux/arm64"}));
   CHECK_FALSE(cache.load({.platform = "linux/amd64"}));
@@ -330,7 +332,9 @@ TEST_CASE("findings are cached, and damaged ones are looked up again") {
           std::filesystem::perms::none);
     for (const auto& damaged : {std::string{}, whole.substr(0, whole.size() / 2), "[]" + whole}) {
       write_file(file.path(), damaged);
-      CHECK_FALSE(cache.load(base));
+      const bool has_requirements = file.path().extension() == ".requirements";
+      CHECK_FALSE((has_requirements ? cache.load_requirements(base).has_value()
+                                    : cache.load(base).has_value()));
     }
     write_file(file.path(), whole);
     CHECK(cache.load(base));

@@ -1,3 +1,4 @@
+#include "lock/completeness.hpp"
 #include "lock/readers.hpp"
 #include "support/locked.hpp"
 
@@ -39,6 +40,19 @@ LockedSet read(const std::string& text,
 }
 
 }  // namespace
+
+TEST_CASE("what autopack left to the executor image is no missing requirement") {
+  const auto set = read(head + package("attrs", "version = '25.1.0'\n" + pure("attrs", "25.1.0")) +
+                        "[tool.autopack]\nprovided = ['numpy==1.26.4']\n");
+  const auto missing = [&](const std::string& requirement) {
+    return missing_requirements(set, {{"attrs", {.requirements = {requirement}}}}, {},
+                                debian_python());
+  };
+  CHECK(missing("numpy>=1").empty());
+  CHECK(missing("numpy>=2").size() == 1);
+  CHECK(missing("scipy").size() == 1);
+  CHECK_THROWS_AS(read(head + "[tool.autopack]\nprovided = ['numpy']\n"), Error);
+}
 
 TEST_CASE("pylock.toml says which packages are taken") {
   const std::string text =

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace autopack::build {
 
 namespace {
@@ -58,6 +60,22 @@ lock::LockedSet read_locked(const packaging::Packaging& work,
   }
 }
 
+void require_provided(const lock::LockedSet& set, const executor::PythonFacts& facts) {
+  Problems problems;
+  for (const auto& [name, version] : set.provided) {
+    const auto there =
+        std::ranges::find(facts.installed, name, &executor::InstalledDistribution::name);
+    const auto installed = there == facts.installed.end() ? std::nullopt : there->version;
+    if (!installed || python::Version::parse(*installed) != version) {
+      problems.push_back(
+          {.message = fmt::format("`{}` expects {} {} in the executor image, which has {}",
+                                  set.origin, name, version.str(), installed.value_or("none")),
+           .hints = {"autopack lock"}});
+    }
+  }
+  throw_if_errors(problems, ErrorKind::project);
+}
+
 LockedRequirements locked_requirements(Services& services, const packaging::Packaging& work) {
   const auto facts =
       executor::python_facts(services, work.plan().base, executor::image_places(work.request()));
@@ -72,6 +90,7 @@ LockedRequirements locked_requirements(Services& services, const packaging::Pack
         .hint(without_lock);
   }
   const auto set = read_locked(work, *facts.interpreter);
+  require_provided(set, facts);
   for (const auto& warning : set.warnings) {
     services.reporter->warn(warning);
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "executor/python_facts.hpp"
 #include "lock/locked_set.hpp"
 #include "packaging/packaging.hpp"
 #include "python/interpreter.hpp"
@@ -14,6 +15,10 @@ namespace autopack::build {
 /// Error(project) if the lock is unreadable or not for that interpreter.
 lock::LockedSet read_locked(const packaging::Packaging& work,
                             const python::Interpreter& interpreter);
+
+/// Throws Error(project) if the executor image, whose Python `facts` describe, lacks a package that
+/// the lock leaves to it.
+void require_provided(const lock::LockedSet& set, const executor::PythonFacts& facts);
 
 /// The selection of a lock, for pip.
 struct LockedRequirements {

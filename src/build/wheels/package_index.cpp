@@ -28,7 +28,8 @@ index::IndexSettings settings_of(Services& services,
   return settings;
 }
 
-/// Returns a token if the user is logged in to Google; other indexes get none.
+}  // namespace
+
 std::optional<Secret> google_token(Services& services) {
   try {
     return services.google().token().token;
@@ -36,8 +37,6 @@ std::optional<Secret> google_token(Services& services) {
     return std::nullopt;
   }
 }
-
-}  // namespace
 
 PackageIndex::PackageIndex(Services& services,
                            const packaging::Packaging& work,

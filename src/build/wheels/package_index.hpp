@@ -25,6 +25,8 @@ public:
 
   index::WheelCache& wheels() { return wheels_; }
 
+  const index::IndexSettings& settings() const { return access_.settings(); }
+
   /// Returns true if there is no index.
   bool is_nowhere() const;
 
@@ -41,5 +43,8 @@ private:
   index::IndexClient client_;
   index::WheelCache wheels_;
 };
+
+/// Returns a token if the user is logged in to Google, for indexes in Artifact Registry.
+std::optional<Secret> google_token(Services& services);
 
 }  // namespace autopack::build

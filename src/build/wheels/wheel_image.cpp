@@ -367,6 +367,7 @@ Requirements find_requirements(const Packaging& work, executor::PythonFacts fact
   }
   if (work.plan().dependencies.lock) {
     found.set = read_locked(work, *found.facts.interpreter);
+    require_provided(*found.set, found.facts);
   } else {
     auto pins = lock::read_pins(work.scanned().project, *found.facts.interpreter,
                                 work.plan().dependencies.package_requirements);

@@ -1,6 +1,7 @@
 #include "project/requirements/locks.hpp"
 
 #include "base/text.hpp"
+#include "project/requirements/own_lock.hpp"
 #include "python/archive_name.hpp"
 #include "python/name.hpp"
 
@@ -142,10 +143,13 @@ std::string command_to_add(LockFormat format,
   return {};
 }
 
-/// Returns the locks at the root that no rule excludes; nothing if the request wants none.
+/// Returns the locks of other tools at the root that no rule excludes; nothing if the request wants
+/// none.
 std::vector<std::string> usable_locks(const Findings& findings, const Request& request) {
   auto locks = request.lock == no_lock ? std::vector<std::string>{} : find_locks(findings.tree());
-  std::erase_if(locks, [&](const auto& lock) { return findings.is_ignored(lock); });
+  std::erase_if(locks, [&](const auto& lock) {
+    return findings.is_ignored(lock) || is_own_lock(findings.tree().read(lock));
+  });
   return locks;
 }
 

@@ -8,6 +8,7 @@
 #include "project/findings.hpp"
 #include "project/requirements/conda_environment.hpp"
 #include "project/requirements/locks.hpp"
+#include "project/requirements/own_lock.hpp"
 #include "project/requirements/requirement_lines.hpp"
 #include "project/toml.hpp"
 #include "python/requirement.hpp"
@@ -418,6 +419,9 @@ RequirementSources find_requirements(Findings& findings,
   }
   if (!request.requirement_files.empty()) {
     return {.files = named_files(findings, request)};
+  }
+  if (auto lock = own_lock(findings, request)) {
+    return {.lock = std::move(lock)};
   }
   auto directories = entry_directories(request);
   const Place usual = findings.follow(usual_name);

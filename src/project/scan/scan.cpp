@@ -158,6 +158,9 @@ Project scan(const source::Tree& tree, const Request& request) {
   read_script_block(findings, request, project, sources);
   read_requirements(findings, request, sources, project);
   read_extras(findings, request, sources.requirements, project);
+  if (project.lock && project.lock->is_own) {
+    project.requirements.clear();  // the lock includes them
+  }
   read_user_constraints(findings, request, project);
   check_listed_requirements(findings, project);
   report_unread_sources(findings, request, project);

@@ -1,0 +1,135 @@
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/packaging_options.hpp"
+#include "pipeline/locking.hpp"
+#include "pipeline/scan.hpp"
+#include "project/requirements/own_lock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace autopack::cli {
+
+namespace {
+
+class LockCommand : public Command {
+public:
+  void add_flags(FlagSet& flags) override {
+    flags.section("What to lock");
+    flags.toggle("--check", check_, "compare only; status 3 and a diff when versions differ");
+    flags.toggle("--upgrade", upgrades_, "choose all versions anew, or with =PACKAGE one");
+    flags.text("--exclude-newer", "DATE", exclude_newer_, "ignore files uploaded after DATE");
+    flags.toggle("--force", force_, "replace a pylock.toml of another tool");
+    add_packaging_flags(flags, packaging_);
+    add_build_flags(flags, build_);
+  }
+
+  int run(Session& session) override {
+    check_build_options(build_, session.flags);
+    if (build_.dockerfile) {
+      throw Error(ErrorKind::usage, "a Dockerfile of your own has no requirements to lock");
+    }
+    require_executor(packaging_, build_);
+    auto request = package_request(packaging_, build_, session.flags, session.services.environment);
+    if (request.is_from_git()) {
+      throw Error(ErrorKind::usage,
+                  "`--source` and `lock` exclude each other: a lock is written "
+                  "beside the files of the working tree");
+    }
+    request.project.lock = "none";
+    const auto file = request.project.directory / project::own_lock_file;
+    const auto before = read_file_if_exists(file);
+    if (before && !project::is_own_lock(*before) && !force_) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` was not written by `autopack lock`",
+                                                printable(file.lexically_normal().string())))
+          .hint("`--force` replaces it");
+    }
+    const auto wanted = pipeline::scan_wanted(std::move(request));
+    pipeline::report_inferred(session.console, wanted->inferred);
+    const auto locked = pipeline::lock_requirements(session.services, wanted, choice(before));
+    if (check_) {
+      return compare(session, before, locked);
+    }
+    report_changes(session, before, locked);
+    write_file(file, locked.text);
+    session.console.done("Wrote", printable(file.lexically_normal().string()));
+    return 0;
+  }
+
+private:
+  pipeline::LockChoice choice(const std::optional<std::string>& before) const {
+    pipeline::LockChoice choice{.before = before, .exclude_newer = exclude_newer_};
+    for (const auto& name : upgrades_) {
+      if (name.empty()) {
+        choice.upgrades = true;
+      } else {
+        choice.upgraded.push_back(name);
+      }
+    }
+    return choice;
+  }
+
+  static std::string lines_of(const std::vector<std::string>& versions) {
+    return versions.empty() ? "" : join(versions, "\n") + "\n";
+  }
+
+  static int compare(Session& session,
+                     const std::optional<std::string>& before,
+                     const pipeline::Locked& locked) {
+    const auto there = before ? pipeline::locked_versions(*before) : std::vector<std::string>{};
+    if (before && there == locked.versions) {
+      session.console.done("Checked", fmt::format("{}: up to date", project::own_lock_file));
+      return 0;
+    }
+    if (session.format.kind == OutputFormat::Kind::text) {
+      session.console.result(unified_diff(lines_of(there), lines_of(locked.versions),
+                                          project::own_lock_file,
+                                          fmt::format("{} (resolved)", project::own_lock_file)));
+    }
+    throw Error(ErrorKind::drift, fmt::format("`{}` {}", project::own_lock_file,
+                                              before ? "is out of date" : "does not exist"))
+        .hint("autopack lock");
+  }
+
+  static void report_changes(Session& session,
+                             const std::optional<std::string>& before,
+                             const pipeline::Locked& locked) {
+    if (!before) {
+      return;
+    }
+    const auto there = pipeline::locked_versions(*before);
+    std::vector<std::string> added;
+    std::vector<std::string> removed;
+    std::ranges::set_difference(locked.versions, there, std::back_inserter(added));
+    std::ranges::set_difference(there, locked.versions, std::back_inserter(removed));
+    const auto stay = locked.versions.size() - added.size();
+    std::string text = added.empty() && removed.empty() ? "nothing" : "";
+    if (!added.empty()) {
+      text = "now " + join(added, ", ");
+    }
+    if (!removed.empty()) {
+      text += fmt::format("{}no longer {}", text.empty() ? "" : "; ", join(removed, ", "));
+    }
+    session.console.done("Changed", fmt::format("{}; {} stay as they were", text, stay));
+  }
+
+  PackagingOptions packaging_;
+  BuildOptions build_;
+  bool check_{false};
+  bool force_{false};
+  std::vector<std::string> upgrades_{};
+  std::optional<std::string> exclude_newer_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_lock_command() {
+  return std::make_unique<LockCommand>();
+}
+
+}  // namespace autopack::cli

@@ -1,0 +1,417 @@
+#include "resolve/resolver.hpp"
+
+#include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "base/url.hpp"
+#include "python/name.hpp"
+#include "python/version.hpp"
+#include "resolve/interpreter_script.hpp"
+#include "wheel/wheel_text.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <utility>
+
+// uv resolves; what it may decide is not decided here a second time. Three of its ways are silently
+// wrong for an image and are not used: `--no-build` takes ancient versions that still have wheels,
+// `--overrides` keeps versions of the image that a requirement forbids, and constraints on all of
+// the image hold a new package back. Instead, the image's packages are offered as wheels without
+// contents, and as the versions of an earlier lock, which uv keeps where it can.
+
+namespace autopack::resolve {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes longest{10};
+
+/// Replacing one of these costs gigabytes, and the image was chosen for them.
+constexpr std::array<std::string_view, 12> heavy{
+    "torch",          "torchvision", "torchaudio", "triton", "tensorflow", "tensorflow-cpu",
+    "tensorflow-gpu", "keras",       "jax",        "jaxlib", "xgboost",    "paddlepaddle-gpu"};
+
+/// A new directory for this user alone, removed at the end.
+class ScratchDirectory {
+public:
+  ScratchDirectory() {
+    std::string text = (fs::temp_directory_path() / "autopack-resolve-XXXXXX").string();
+    if (::mkdtemp(text.data()) == nullptr) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("cannot make a directory in `{}`",
+                              printable(fs::temp_directory_path().string())))
+          .cause(std::strerror(errno));
+    }
+    path_ = text;
+  }
+
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+private:
+  fs::path path_;
+};
+
+std::string stub_of(const Installed& installed) {
+  std::string metadata = fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\n",
+                                     installed.name, installed.version);
+  for (const auto& requirement : installed.requirements) {
+    metadata += fmt::format("Requires-Dist: {}\n", requirement);
+  }
+  const auto stem = wheel::wheel_stem(installed.name, installed.version);
+  return wheel::wheel_text(installed.name, installed.version,
+                           {{stem + ".dist-info/METADATA", metadata}});
+}
+
+std::string with_login(const index::Location& place, const Means& means) {
+  const auto url = Url::parse(place.url);
+  if (!url) {
+    return place.url;
+  }
+  auto user = place.user;
+  auto password = place.password ? std::optional{place.password->reveal()} : std::nullopt;
+  if (!user && means.google_token && index::is_google_python_host(url->host)) {
+    if (const auto token = means.google_token(url->host)) {
+      user = "oauth2accesstoken";
+      password = token->reveal();
+    }
+  }
+  if (!user) {
+    return place.url;
+  }
+  const auto login =
+      percent_encode(*user) + (password ? ":" + percent_encode(*password) : std::string{});
+  return replace_all(place.url, url->scheme + "://", fmt::format("{}://{}@", url->scheme, login));
+}
+
+/// Settings of indexes are variables, never arguments, because they may contain logins.
+std::map<std::string, std::string> variables_for(const Means& means, const fs::path& scratch) {
+  std::map<std::string, std::string> variables{
+      {"HOME", scratch.string()},
+      {"PATH", "/usr/bin:/bin"},
+      {"UV_CACHE_DIR", (means.environment.cache_directory() / "uv").string()},
+      {"UV_NO_CONFIG", "1"},
+      {"UV_HTTP_RETRIES", std::to_string(std::clamp(means.indexes.retries, 0, 3))},
+      {"UV_HTTP_TIMEOUT", std::to_string(means.indexes.timeout.count())},
+      {"UV_PYTHON_DOWNLOADS", "never"},
+      {"UV_INDEX_STRATEGY", "unsafe-best-match"},
+      {"NO_COLOR", "1"}};
+  for (const char* const name : {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy",
+                                 "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"}) {
+    if (auto value = means.environment.get(name)) {
+      variables[name] = *std::move(value);
+    }
+  }
+  const auto& indexes = means.indexes;
+  if (indexes.proxy) {
+    variables["HTTPS_PROXY"] = variables["HTTP_PROXY"] = indexes.proxy->reveal();
+  }
+  if (indexes.certificates) {
+    variables["SSL_CERT_FILE"] = indexes.certificates->string();
+  } else if (auto file = means.environment.get("SSL_CERT_FILE")) {
+    variables["SSL_CERT_FILE"] = *std::move(file);
+  } else {
+    variables["UV_SYSTEM_CERTS"] = "1";
+  }
+  if (indexes.client_certificate) {
+    variables["SSL_CLIENT_CERT"] = indexes.client_certificate->string();
+  }
+  if (indexes.netrc) {
+    const auto file = scratch / ".netrc";
+    write_file(file, indexes.netrc->reveal(), FileMode::secret);
+    variables["NETRC"] = file.string();
+  }
+  if (indexes.no_index) {
+    variables["UV_NO_INDEX"] = "1";
+  } else if (!indexes.indexes.empty()) {
+    variables["UV_DEFAULT_INDEX"] = with_login(indexes.indexes.front(), means);
+    std::vector<std::string> others;
+    std::transform(indexes.indexes.begin() + 1, indexes.indexes.end(), std::back_inserter(others),
+                   [&](const auto& place) { return with_login(place, means); });
+    variables["UV_INDEX"] = join(others, " ");
+  }
+  std::vector<std::string> links{(scratch / "installed").string()};
+  for (const auto& place : indexes.find_links) {
+    links.push_back(with_login(place, means));
+  }
+  variables["UV_FIND_LINKS"] = join(links, ",");
+  variables["UV_INSECURE_HOST"] = join(indexes.trusted_hosts, " ");
+  return variables;
+}
+
+/// A `[[packages]]` table of uv's answer.
+struct Package {
+  std::string name{};
+  std::string version{};
+  std::string text{};
+};
+
+/// Returns the string in a line such as `name = "numpy"`; nothing for other lines.
+std::optional<std::string> value_in(std::string_view line, std::string_view key) {
+  const auto begin = fmt::format("{} = \"", key);
+  return line.starts_with(begin) && line.ends_with('"')
+             ? std::optional{std::string{line.substr(begin.size(), line.size() - begin.size() - 1)}}
+             : std::nullopt;
+}
+
+/// Splits a lock that uv wrote; whoever reads the lock checks it.
+std::vector<Package> packages_in(std::string_view lock) {
+  constexpr std::string_view head{"[[packages]]"};
+  std::vector<Package> packages;
+  for (const auto& line : split(lock, '\n')) {
+    if (line == head) {
+      packages.emplace_back();
+    } else if (packages.empty()) {
+      continue;
+    }
+    auto& package = packages.back();
+    package.text += line + "\n";
+    if (auto name = value_in(line, "name"); name && package.name.empty()) {
+      package.name = *std::move(name);
+    }
+    if (auto version = value_in(line, "version"); version && package.version.empty()) {
+      package.version = *std::move(version);
+    }
+  }
+  return packages;
+}
+
+std::string preference(const std::string& name, const std::string& version) {
+  return fmt::format("[[packages]]\nname = \"{}\"\nversion = \"{}\"\n\n", name, version);
+}
+
+/// Returns the versions that uv keeps where it can: those of the lock before, then of the image.
+std::string preferences(const Question& question) {
+  std::string text = "lock-version = \"1.0\"\ncreated-by = \"autopack\"\n\n";
+  std::vector<std::string> names = question.upgrades;
+  for (const auto& package : packages_in(question.before.value_or(""))) {
+    if (!package.version.empty() && !contains(names, package.name)) {
+      text += preference(package.name, package.version);
+      names.push_back(package.name);
+    }
+  }
+  for (const auto& installed : question.installed) {
+    if (!contains(names, installed.name)) {
+      text += preference(installed.name, installed.version);
+      names.push_back(installed.name);
+    }
+  }
+  return text;
+}
+
+/// Returns true for a line of uv's explanation that advises an option of uv's own.
+bool is_about_uv(std::string_view line) {
+  return line.find("--") != std::string_view::npos || line.find("uv ") != std::string_view::npos;
+}
+
+/// Returns the source that uv tried to build, in words; nothing if `text` reports something else.
+std::optional<std::string> source_to_build(const std::string& text) {
+  constexpr std::string_view begin{"Failed to build `"};
+  if (const auto at = text.find(begin); at != std::string::npos) {
+    const auto name = at + begin.size();
+    return fmt::format("`{}`", printable(text.substr(name, text.find('`', name) - name)));
+  }
+  return text.find("The build backend returned an error") != std::string::npos
+             ? std::optional<std::string>{"a package in the project"}
+             : std::nullopt;
+}
+
+/// Returns uv's explanation as an error about the user's files.
+Error failure_of(const ProcessResult& result, const fs::path& project) {
+  const auto text = replace_all(redact_credentials(result.errors), project.string() + "/", "");
+  std::string message;
+  std::vector<std::string> causes;
+  std::vector<std::string> hints;
+  auto* current = &causes;
+  for (const auto& whole : split(text, '\n')) {
+    std::string line{trim(whole)};
+    if (line.starts_with("error: ")) {
+      message = line.substr(std::string_view{"error: "}.size());
+    } else if (line.starts_with("cause: ")) {
+      current = &causes;
+      causes.push_back(line.substr(std::string_view{"cause: "}.size()));
+    } else if (line.starts_with("hint: ")) {
+      current = &hints;
+      hints.push_back(line.substr(std::string_view{"hint: "}.size()));
+    } else if (!line.empty() && !current->empty() && !line.starts_with("warning: ")) {
+      current->back() += " " + line;
+    }
+  }
+  if (auto source = source_to_build(text)) {
+    return Error(ErrorKind::project, *source + " has to be built before its dependencies are known")
+        .hint("require a version that has a wheel, or list the dependencies in pyproject.toml");
+  }
+  const bool is_remote = text.find("Failed to fetch") != std::string::npos ||
+                         text.find("Request failed") != std::string::npos;
+  Error error{is_remote ? ErrorKind::remote : ErrorKind::project,
+              is_remote ? "an index failed while the requirements were resolved"
+                        : "the requirements cannot be resolved"};
+  if (!message.empty() && message != "No solution found when resolving dependencies") {
+    error.cause(printable(message));
+  }
+  for (const auto& cause : causes) {
+    error.cause(printable(cause));
+  }
+  for (const auto& hint : hints) {
+    if (!is_about_uv(hint)) {
+      error.hint(printable(hint));
+    }
+  }
+  if (message.empty() && causes.empty()) {
+    error.cause(fmt::format("uv ended with status {}", result.status));
+  }
+  return error;
+}
+
+class Run {
+public:
+  Run(const Question& question, const Means& means) : question_{question}, means_{means} {
+    fs::create_directories(project());
+    fs::create_directories(scratch_.path() / "installed");
+    fs::create_directories(scratch_.path() / "empty");
+    if (question.write_files) {
+      question.write_files(project());
+    }
+    write_file(python(), interpreter_script(question.interpreter, python().string(),
+                                            (scratch_.path() / "empty").string()));
+    fs::permissions(python(), fs::perms::owner_all);
+    for (const auto& installed : question.installed) {
+      const auto stem = wheel::wheel_stem(installed.name, installed.version);
+      write_file(scratch_.path() / "installed" / (stem + "-py3-none-any.whl"), stub_of(installed));
+    }
+    std::string more;
+    for (const auto& requirement : question.requirements) {
+      more += requirement + "\n";
+    }
+    write_file(project() / own_file, more);
+    variables_ = variables_for(means, scratch_.path());
+  }
+
+  /// Returns the text of the lock; nothing if there is no solution that keeps the heavy packages.
+  std::optional<std::string> solve(bool keeps_heavy) {
+    write_file(lock(), preferences(question_));
+    write_file(scratch_.path() / "constraints.txt", constraints(keeps_heavy));
+    const auto result = run_process(words(), "",
+                                    {.environment = variables_,
+                                     .inherits = false,
+                                     .timeout = longest,
+                                     .cancellation = means_.cancellation});
+    if (!result) {
+      throw Error(ErrorKind::environment, fmt::format("cannot run `{}`", means_.uv.path));
+    }
+    if (means_.reporter != nullptr) {
+      for (const auto& line : split(redact_credentials(result->errors), '\n')) {
+        means_.reporter->trace(line);
+      }
+    }
+    if (result->status == 0) {
+      return replace_all(read_file(lock()), fmt::format("url = \"file://{}/", project().string()),
+                         "path = \"");
+    }
+    if (keeps_heavy && result->errors.find("No solution found") != std::string::npos) {
+      return std::nullopt;
+    }
+    throw failure_of(*result, project());
+  }
+
+  bool has_heavy() const {
+    return std::ranges::any_of(question_.installed,
+                               [](const Installed& one) { return contains(heavy, one.name); });
+  }
+
+private:
+  static constexpr auto* own_file = "autopack-requirements.txt";
+
+  fs::path project() const { return scratch_.path() / "project"; }
+
+  fs::path python() const { return scratch_.path() / "python"; }
+
+  fs::path lock() const { return project() / "pylock.toml"; }
+
+  std::string constraints(bool keeps_heavy) const {
+    std::string text;
+    for (const auto& line : question_.constraints) {
+      text += line + "\n";
+    }
+    for (const auto& one : question_.installed) {
+      if (keeps_heavy && contains(heavy, one.name) && !contains(question_.upgrades, one.name)) {
+        text += fmt::format("{}=={}\n", one.name, one.version);
+      }
+    }
+    return text;
+  }
+
+  std::vector<std::string> words() const {
+    std::vector<std::string> words{means_.uv.path, "--directory", project().string(), "pip",
+                                   "compile"};
+    words.insert(words.end(), question_.requirement_files.begin(),
+                 question_.requirement_files.end());
+    for (const auto& word :
+         {std::string{own_file}, std::string{"--format=pylock.toml"},
+          std::string{"--output-file=pylock.toml"}, "--python=" + python().string(),
+          "--constraints=" + (scratch_.path() / "constraints.txt").string(),
+          std::string{"--no-header"}, std::string{"--no-annotate"}, std::string{"--no-progress"},
+          std::string{"--quiet"}}) {
+      words.push_back(word);
+    }
+    if (question_.exclude_newer) {
+      words.push_back("--exclude-newer=" + *question_.exclude_newer);
+    }
+    return words;
+  }
+
+  const Question& question_;
+  const Means& means_;
+  ScratchDirectory scratch_{};
+  std::map<std::string, std::string> variables_{};
+};
+
+bool is_same_version(const std::string& one, const std::string& other) {
+  const auto parsed = python::Version::parse(one);
+  return one == other || (parsed && parsed == python::Version::parse(other));
+}
+
+}  // namespace
+
+Resolution resolve(const Question& question, const Means& means) {
+  Run run{question, means};
+  auto lock = run.has_heavy() ? run.solve(true) : std::nullopt;
+  if (!lock) {
+    lock = run.solve(false);
+  }
+  Resolution resolution;
+  for (auto& package : packages_in(*lock)) {
+    const auto installed = std::ranges::find(question.installed, package.name, &Installed::name);
+    const bool is_there = installed != question.installed.end();
+    if (is_there && is_same_version(installed->version, package.version)) {
+      resolution.provided.push_back(*installed);
+      continue;
+    }
+    if (is_there) {
+      resolution.replaced.push_back({.installed = *installed, .version = package.version});
+    }
+    resolution.packages += package.text;
+    ++resolution.chosen;
+  }
+  return resolution;
+}
+
+}  // namespace autopack::resolve

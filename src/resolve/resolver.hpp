@@ -1,0 +1,75 @@
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/report.hpp"
+#include "index/access.hpp"
+#include "python/interpreter.hpp"
+#include "resolve/uv.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::resolve {
+
+/// A distribution that the executor image has.
+struct Installed {
+  std::string name{};  ///< PEP 503
+  std::string version{};
+  std::vector<std::string> requirements{};  ///< its `Requires-Dist` lines
+
+  bool operator==(const Installed&) const = default;
+};
+
+/// Requirements to resolve for one interpreter.
+struct Question {
+  /// Writes the requirement files, and the files that they name, below a directory.
+  std::function<void(const std::filesystem::path& directory)> write_files{};
+  std::vector<std::string> requirement_files{};  ///< relative to that directory
+  std::vector<std::string> requirements{};       ///< further requirements, one line each
+  std::vector<std::string> constraints{};        ///< lines
+  python::Interpreter interpreter{};
+  std::vector<Installed> installed{};   ///< of the executor image; each is kept if it may be
+  std::optional<std::string> before{};  ///< a lock in the format of PEP 751: its versions are kept
+                                        ///< if they may be
+  std::vector<std::string> upgrades{};  ///< names (PEP 503) whose versions are chosen anew
+  std::optional<std::string> exclude_newer{};  ///< ignore files uploaded later: a date
+};
+
+/// A package of the executor image that another version replaces.
+struct Replaced {
+  Installed installed{};
+  std::string version{};  ///< the new one
+
+  bool operator==(const Replaced&) const = default;
+};
+
+/// The versions to install.
+struct Resolution {
+  /// `[[packages]]` of a lock in the format of PEP 751; empty if the image has everything.
+  std::string packages{};
+  std::size_t chosen{0};              ///< number of packages in it
+  std::vector<Installed> provided{};  ///< by the image, at the resolved version; sorted
+  std::vector<Replaced> replaced{};
+};
+
+/// The means of a resolution.
+struct Means {
+  const Uv& uv;
+  const Environment& environment;
+  const index::IndexSettings& indexes;
+  /// As index::Logins; for indexes whose login is in no setting.
+  std::function<std::optional<Secret>(const std::string& host)> google_token{};
+  Reporter* reporter{nullptr};
+  const Cancellation* cancellation{nullptr};
+};
+
+/// Resolves `question` with uv, which runs no code of a package. The heavy frameworks of the image
+/// stay unless that has no solution. Throws Error(project) with uv's explanation if there is no
+/// solution or if a package would have to be built first, Error(remote) if an index fails.
+Resolution resolve(const Question& question, const Means& means);
+
+}  // namespace autopack::resolve

@@ -1,0 +1,170 @@
+"""`autopack lock` resolves requirements by uv; what it wrote is installed as layers of wheels, without an engine."""
+
+import json
+import os
+import pathlib
+import unittest
+
+import testbed
+from test_wheels import write_wheel
+from testbed import autopack, docker
+
+ENTRY = """import json, importlib.metadata as metadata
+print(json.dumps({d.metadata["Name"]: d.version for d in metadata.distributions()
+                  if (d.metadata["Name"] or "").startswith("lk_")}))
+"""
+RECORDER = """#!/bin/sh
+printf '%s\\n' "$0" "$@" >> {log}
+exec {uv} "$@"
+"""
+
+
+class Resolving(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.base = testbed.pushed_executor('resolving/base:1')
+        cls.house = testbed.new_folder('house')
+        write_wheel(cls.house, 'lk_top', '1.0', {'lk_top.py': ''}, ['lk_low>=1'])
+        write_wheel(cls.house, 'lk_low', '1.0', {'lk_low.py': ''})
+        write_wheel(cls.house, 'lk_other', '3.0', {'lk_other.py': ''}, ['lk_low<2'])
+        write_wheel(cls.house, 'lk_array', '1.0', {'lk_array.py': ''}, ['numpy>=1'])
+        testbed.make_wheel('lk_source', '1.0', 'import nothing\n', cls.house, kind='--sdist')
+
+    def setUp(self):
+        self.index = testbed.start_index([self.house])
+        self.env = testbed.environment(PIP_INDEX_URL=self.index.url, AUTOPACK_UV=str(testbed.uv()),
+                                       XDG_CACHE_HOME=str(testbed.new_folder('cache')),
+                                       DOCKER_HOST='unix:///nowhere')
+        self.folder = testbed.write_tree({'train.py': ENTRY, 'requirements.txt': 'lk_top\n'})
+        self.name = testbed.image_name('resolving')
+
+    def lock(self, *flags, status=0, **env):
+        return autopack('lock', '--executor-image-uri', self.base, '--script=train.py', *flags, cwd=self.folder,
+                        env={**self.env, **env}, status=status)
+
+    def build(self, *flags, **env):
+        return autopack('build', '--executor-image-uri', self.base, '--script=train.py', '--format=json',
+                        '--engine=direct', f'--output-image-uri={self.name}', *flags, cwd=self.folder,
+                        env={**self.env, **env})
+
+    def versions(self, answer):
+        return json.loads(docker('run', '--rm', answer.json()['uri']))
+
+    def require(self, *lines):
+        (self.folder / 'requirements.txt').write_text('\n'.join(lines) + '\n')
+
+    def text(self):
+        return (self.folder / 'pylock.toml').read_text()
+
+    def test_what_it_wrote_is_installed(self):
+        self.lock()
+        self.assertEqual(self.versions(self.build()), {'lk_top': '1.0', 'lk_low': '1.0'})
+
+    def test_an_added_line_changes_only_what_it_must(self):
+        self.lock()
+        newer = write_wheel(self.house, 'lk_low', '1.5', {'lk_low.py': ''})
+        newest = write_wheel(self.house, 'lk_low', '2.0', {'lk_low.py': ''})
+        self.addCleanup(newer.unlink)
+        self.addCleanup(newest.unlink)
+        index = testbed.start_index([self.house])
+        self.require('lk_top', 'lk_other')
+        answer = self.lock(PIP_INDEX_URL=index.url)
+        self.assertIn('now lk-other==3.0; 2 stay as they were', answer.err)
+        answer = self.lock('--upgrade=lk_low', PIP_INDEX_URL=index.url)
+        self.assertIn('now lk-low==1.5; no longer lk-low==1.0; 2 stay as they were', answer.err)
+        self.require('lk_top')
+        answer = self.lock('--upgrade', PIP_INDEX_URL=index.url)
+        self.assertIn('now lk-low==2.0', answer.err)
+
+    def test_check(self):
+        answer = self.lock('--check', status=3)
+        self.assertIn('does not exist', answer.err)
+        self.assertFalse((self.folder / 'pylock.toml').exists())
+        self.lock()
+        before = self.text()
+        self.lock('--check')
+        self.require('# nothing else', 'lk_top', 'lk_other')
+        answer = self.lock('--check', status=3)
+        self.assertIn('+lk-other==3.0', answer.out)
+        self.assertEqual(self.text(), before)
+
+    def test_an_old_lock_is_not_used_and_a_comment_makes_none_old(self):
+        self.lock()
+        self.require('# the same', 'lk_top')
+        self.assertNotIn('warning', self.build().err)
+        self.require('lk_top', 'lk_other==3.0', 'lk_low==1.0')
+        answer = autopack('explain', '--check', '--executor-image-uri', self.base, '--script=train.py', cwd=self.folder,
+                          env=self.env)
+        self.assertIn('`pylock.toml` is not used: `requirements.txt` has changed since it was written', answer.err)
+
+    def test_the_image_s_own_packages_count_as_installed(self):
+        self.require('lk_array')  # needs numpy, which the index lacks
+        answer = self.lock()
+        self.assertIn('(1 of them it has already)', answer.err)
+        self.assertIn('"numpy==', self.text())
+        self.assertEqual(self.versions(self.build()), {'lk_array': '1.0'})
+        text = self.text()
+        (self.folder / 'pylock.toml').write_text(text.replace('"numpy==', '"numpy==0.'))
+        answer = autopack('build', '--executor-image-uri', self.base, '--script=train.py', '--engine=direct',
+                          f'--output-image-uri={self.name}', cwd=self.folder, env=self.env, status=2)
+        self.assertIn('expects numpy 0.', answer.err)
+
+    def test_no_solution(self):
+        self.require('lk_top', 'lk_low>=9')
+        answer = self.lock(status=2)
+        self.assertIn('the requirements cannot be resolved', answer.err)
+        self.assertIn('lk-low', answer.err)
+        self.assertNotIn('--', answer.err.split('error:')[1])
+        self.assertFalse((self.folder / 'pylock.toml').exists())
+
+    def test_no_code_of_a_package_runs(self):
+        mark = testbed.new_folder('mark') / 'ran'
+        folder = testbed.write_tree({'setup.py': f'open({str(mark)!r}, "w").close()\nfrom setuptools import setup\n'
+                                                 'setup(name="lk_evil", version="1.0")\n'})
+        self.require('lk_top', f'./{folder.name}')
+        os.rename(folder, self.folder / folder.name)
+        answer = self.lock(status=2)
+        self.assertIn('has to be built', answer.err)
+        self.assertFalse(mark.exists())
+
+    def test_a_login_of_the_index_is_nowhere(self):
+        secret = 'hunter2-of-the-index'
+        index = testbed.start_index([self.house], user='me', password=secret)
+        log = testbed.new_folder('log') / 'words'
+        recorder = testbed.new_folder('recorder') / 'uv'
+        recorder.write_text(RECORDER.format(log=log, uv=testbed.uv()))
+        recorder.chmod(0o755)
+        url = index.url.replace('://', f'://me:{secret}@')
+        answer = self.lock('-vv', PIP_INDEX_URL=url, AUTOPACK_UV=str(recorder))
+        self.assertIn('compile', log.read_text())
+        for place in (log.read_text(), self.text(), answer.err, answer.out):
+            self.assertNotIn(secret, place)
+        for path in pathlib.Path(self.env['XDG_CACHE_HOME']).rglob('*'):
+            if path.is_file():
+                self.assertNotIn(secret.encode(), path.read_bytes(), path)
+
+    def test_another_program_is_not_uv(self):
+        answer = self.lock(status=2, AUTOPACK_UV='/bin/true')
+        self.assertIn('AUTOPACK_UV is `/bin/true`, which is not uv', answer.err)
+
+    def test_a_lock_of_another_tool_stays(self):
+        (self.folder / 'pylock.toml').write_text('lock-version = "1.0"\ncreated-by = "me"\n')
+        answer = self.lock(status=2)
+        self.assertIn('was not written by `autopack lock`', answer.err)
+        self.lock('--force')
+        self.assertIn('created-by = "autopack"', self.text())
+
+    def test_uv_comes_from_the_index_and_is_checked(self):
+        without = {key: value for key, value in self.env.items() if key != 'AUTOPACK_UV'} | {'PATH': '/usr/bin:/bin'}
+        self.env = without
+        answer = self.lock(status=1)
+        self.assertIn('the index has no `uv-', answer.err)
+        self.assertIn('AUTOPACK_UV', answer.err)
+        bad = testbed.new_folder('bad')
+        (bad / testbed.UV_WHEEL).write_bytes(b'not uv')
+        answer = self.lock(status=1, PIP_INDEX_URL=testbed.start_index([self.house, bad]).url)
+        self.assertIn('which this machine lacks', answer.err)
+        good = testbed.start_index([self.house, testbed.uv_wheel().parent])
+        self.lock(PIP_INDEX_URL=good.url)
+        self.lock()  # from the cache, though this index has none
+

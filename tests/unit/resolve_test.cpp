@@ -1,0 +1,181 @@
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/json.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "resolve/interpreter_script.hpp"
+#include "resolve/resolver.hpp"
+#include "resolve/uv.hpp"
+#include "support/locked.hpp"
+#include "support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+namespace autopack::resolve_test {
+
+using namespace autopack::resolve;
+
+namespace {
+
+/// A program in place of uv: `body` is a shell script in the project's directory.
+class FakeUv {
+public:
+  explicit FakeUv(const std::string& body) {
+    write_file(program_, "#!/bin/sh\ncd \"$2\" || exit 9\n" + body);
+    std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
+  }
+
+  Resolution answer(const Question& question, const index::IndexSettings& indexes = {}) const {
+    const Uv uv{.path = program_.string(), .version = "0.13.9", .origin = "a test"};
+    const Environment environment{
+        {{"XDG_CACHE_HOME", directory_.path().string()}, {"SECRET_OF_THE_USER", "hunter2"}}};
+    return resolve::resolve(question, {.uv = uv, .environment = environment, .indexes = indexes});
+  }
+
+private:
+  TemporaryDirectory directory_;
+  std::filesystem::path program_{directory_.path() / "uv"};
+};
+
+Question question(std::vector<Installed> installed = {}) {
+  return {.write_files = [](const auto& folder) { write_file(folder / "r.txt", "torch\n"); },
+          .requirement_files = {"r.txt"},
+          .interpreter = lock::debian_python(),
+          .installed = std::move(installed)};
+}
+
+std::string entry(const std::string& name, const std::string& version) {
+  return "[[packages]]\nname = \"" + name + "\"\nversion = \"" + version + "\"\n";
+}
+
+std::string failure(const FakeUv& uv, const Question& asked = question()) {
+  try {
+    uv.answer(asked);
+  } catch (const Error& error) {
+    std::string text = to_string(error.kind()) + ": " + error.message();
+    for (const auto& cause : error.causes()) {
+      text += "\n" + cause;
+    }
+    for (const auto& hint : error.hints()) {
+      text += "\nhint: " + hint;
+    }
+    return text;
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("the stand-in for an interpreter prints its description and nothing else") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "python";
+  write_file(path, interpreter_script(lock::debian_python(), path.string(), "/it's empty"));
+  const auto printed = run_process({"/bin/sh", path.string(), "-c", "import os"}, "");
+  REQUIRE(printed);
+  const auto description = parse_json(printed->output);
+  REQUIRE_FALSE(description.is_discarded());
+  CHECK(description["markers"]["python_full_version"] == "3.11.2");
+  CHECK(description["markers"]["sys_platform"] == "linux");
+  CHECK(description["os"]["name"] == "manylinux");
+  CHECK(description["sys_path"][0] == "/it's empty");
+}
+
+TEST_CASE("what the image has at the resolved version is not chosen again") {
+  const FakeUv uv{"printf '%s\\n' 'lock-version = \"1.0\"' '' '" + entry("numpy", "1.26.4") +
+                  "' '" + entry("rich", "14.0") + "' '" + entry("six", "1.17.0") +
+                  "' > pylock.toml\n"};
+  const auto found = uv.answer(question({{.name = "numpy", .version = "1.26.4"},
+                                         {.name = "six", .version = "1.16"},
+                                         {.name = "other", .version = "1"}}));
+  CHECK(found.chosen == 2);
+  CHECK(found.packages.find("numpy") == std::string::npos);
+  CHECK(found.packages.find("rich") != std::string::npos);
+  REQUIRE(found.provided.size() == 1);
+  CHECK(found.provided[0].name == "numpy");
+  REQUIRE(found.replaced.size() == 1);
+  CHECK(found.replaced[0].installed.version == "1.16");
+  CHECK(found.replaced[0].version == "1.17.0");
+}
+
+TEST_CASE("a heavy framework of the image stays unless that has no solution") {
+  const std::string solve = "printf '%s\\n' '" + entry("torch", "2.15.0") + "' > pylock.toml\n";
+  const std::vector<Installed> installed{{.name = "torch", .version = "2.4.0+cu124"}};
+  const FakeUv strict{
+      "if grep -q '^torch==2.4.0+cu124$' ../constraints.txt; then\n"
+      "  echo 'error: No solution found when resolving dependencies' >&2; exit 1\nfi\n" +
+      solve};
+  const auto found = strict.answer(question(installed));
+  REQUIRE(found.replaced.size() == 1);
+  CHECK(found.replaced[0].version == "2.15.0");
+  const FakeUv failing{"echo 'error: bad line' >&2; exit 2\n"};
+  CHECK(failure(failing, question(installed)) ==
+        "project: the requirements cannot be resolved\nbad line");
+}
+
+TEST_CASE("earlier versions are preferred, those of the lock before those of the image") {
+  auto asked = question({{.name = "numpy", .version = "1.26.4"}, {.name = "six", .version = "1"}});
+  asked.before = "lock-version = \"1.0\"\n\n" + entry("numpy", "2.0") + entry("rich", "13.0");
+  asked.upgrades = {"rich"};
+  const FakeUv uv{
+      "grep -q '\"2.0\"' pylock.toml && ! grep -q '1.26.4' pylock.toml && "
+      "! grep -q rich pylock.toml && grep -q six pylock.toml || exit 7\n"
+      "printf '' > pylock.toml\n"};
+  CHECK(uv.answer(asked).chosen == 0);
+}
+
+TEST_CASE("uv gets no variable of the user, and logins only as variables") {
+  const FakeUv uv{
+      "[ -z \"$SECRET_OF_THE_USER\" ] || exit 7\n"
+      "case \"$UV_DEFAULT_INDEX\" in *me:pass%2Fword@*) ;; *) exit 8;; esac\n"
+      "case \"$*\" in *pass*) exit 9;; esac\nprintf '' > pylock.toml\n"};
+  index::IndexSettings indexes;
+  indexes.indexes.push_back(index::Location::parse("https://me:pass%2Fword@index.example/simple"));
+  CHECK(uv.answer(question(), indexes).chosen == 0);
+}
+
+TEST_CASE("uv's explanation is about the user's files and advises no option of uv") {
+  const FakeUv unsolved{
+      "echo 'error: No solution found when resolving dependencies' >&2\n"
+      "echo '  cause: Because you require a>=2 and there is no a>=2,' >&2\n"
+      "echo '      your requirements are unsatisfiable.' >&2\n"
+      "echo 'hint: use `--index-strategy`' >&2\necho 'hint: a is old' >&2\nexit 1\n"};
+  CHECK(failure(unsolved) ==
+        "project: the requirements cannot be resolved\nBecause you require a>=2 and there is no "
+        "a>=2, your requirements are unsatisfiable.\nhint: a is old");
+  const FakeUv place{"echo \"error: Couldn't parse \\`$2/r.txt\\` at position 3\" >&2\nexit 2\n"};
+  CHECK(failure(place) ==
+        "project: the requirements cannot be resolved\nCouldn't parse `r.txt` at position 3");
+  const FakeUv remote{"echo 'error: Request failed after 3 retries' >&2\nexit 2\n"};
+  CHECK(failure(remote).starts_with("remote: an index failed"));
+  const FakeUv build{"echo 'error: Failed to build `docopt==0.6.2`' >&2\nexit 1\n"};
+  CHECK(failure(build).starts_with("project: `docopt==0.6.2` has to be built"));
+  CHECK(failure(FakeUv{"kill -9 $$\n"}).find("status 137") != std::string::npos);
+}
+
+TEST_CASE("a program that prints without an end is stopped") {
+  CHECK(failure(FakeUv{"exec yes\n"}).find("printed too much") != std::string::npos);
+}
+
+TEST_CASE("AUTOPACK_UV must be uv") {
+  const auto find = [](const std::string& program) {
+    return find_uv(Environment{{{"AUTOPACK_UV", program}}}, nullptr);
+  };
+  CHECK_THROWS_WITH_AS(find("/bin/true"), "AUTOPACK_UV is `/bin/true`, which is not uv", Error);
+  CHECK_THROWS_AS(find("/nowhere"), Error);
+  const TemporaryDirectory directory;
+  const auto program = directory.path() / "uv";
+  write_file(program, "#!/bin/sh\necho uv 0.12.1\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto found = find(program.string());
+  REQUIRE(found);
+  CHECK(found->version == "0.12.1");
+  // PATH counts only for versions that were tried.
+  CHECK_FALSE(find_uv(Environment{{{"PATH", directory.path().string()},
+                                   {"XDG_CACHE_HOME", directory.path().string()}}},
+                      nullptr));
+}
+
+}  // namespace autopack::resolve_test
