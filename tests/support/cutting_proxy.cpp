@@ -1,6 +1,7 @@
 #include "support/cutting_proxy.hpp"
 
-#include <arpa/inet.h>
+#include "support/loopback_address.hpp"
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,14 +17,6 @@
 namespace autopack::testing {
 
 namespace {
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return address;
-}
 
 /// The bytes of one direction, and the places where it breaks.
 struct Direction {

@@ -1,8 +1,8 @@
 #include "support/loopback_server.hpp"
 
 #include "base/text.hpp"
+#include "support/loopback_address.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -204,9 +204,7 @@ int listen_on(const std::filesystem::path& unix_socket, int& port) {
   int descriptor = -1;
   if (unix_socket.empty()) {
     descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     if (::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
         ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
