@@ -67,6 +67,7 @@ TEST_CASE("versions are in PEP 440's order") {
                                          "1.0+10",
                                          "1.0.post456.dev34",
                                          "1.0.post456",
+                                         "1.0.1",
                                          "1.1.dev1",
                                          "1!0.1"};
   for (std::size_t i = 1; i < ordered.size(); ++i) {
