@@ -62,8 +62,8 @@ public:
   }
 
 private:
-  pipeline::LockChoice choice(const std::optional<std::string>& before) const {
-    pipeline::LockChoice choice{.before = before, .exclude_newer = exclude_newer_};
+  build::LockChoice choice(const std::optional<std::string>& before) const {
+    build::LockChoice choice{.before = before, .exclude_newer = exclude_newer_};
     for (const auto& name : upgrades_) {
       if (name.empty()) {
         choice.upgrades = true;
@@ -80,8 +80,8 @@ private:
 
   static int compare(Session& session,
                      const std::optional<std::string>& before,
-                     const pipeline::Locked& locked) {
-    const auto there = before ? pipeline::locked_versions(*before) : std::vector<std::string>{};
+                     const build::Locked& locked) {
+    const auto there = before ? build::locked_versions(*before) : std::vector<std::string>{};
     if (before && there == locked.versions) {
       session.console.done("Checked", fmt::format("{}: up to date", project::own_lock_file));
       return 0;
@@ -98,11 +98,11 @@ private:
 
   static void report_changes(Session& session,
                              const std::optional<std::string>& before,
-                             const pipeline::Locked& locked) {
+                             const build::Locked& locked) {
     if (!before) {
       return;
     }
-    const auto there = pipeline::locked_versions(*before);
+    const auto there = build::locked_versions(*before);
     std::vector<std::string> added;
     std::vector<std::string> removed;
     std::ranges::set_difference(locked.versions, there, std::back_inserter(added));

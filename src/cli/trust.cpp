@@ -161,6 +161,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--replica-memory", Reach::nothing},
     FlagReach{"--reservation-affinity", Reach::nothing},
     FlagReach{"--reserved-ip-ranges", Reach::nothing},
+    FlagReach{"--resolver", Reach::nothing},
     FlagReach{"--restart-on-worker-restart", Reach::nothing},
     FlagReach{"--resume", Reach::nothing},
     FlagReach{"--runtime-version", Reach::nothing},

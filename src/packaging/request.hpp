@@ -16,6 +16,9 @@ namespace autopack::packaging {
 /// Who makes the image. automatic: the direct engine if possible, else the docker engine.
 enum class Engine { automatic, docker, direct };
 
+/// Who chooses versions that the requirements leave open.
+enum class Resolver { engine, uv };
+
 /// What to package and how. The destination is an ImageName.
 struct Request {
   project::Request project{};
@@ -29,6 +32,7 @@ struct Request {
   /// Unpinned requirements are reinstalled if they are older; absent: never.
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
+  Resolver resolver{Resolver::engine};
   std::vector<Output> outputs{};                ///< besides a registry, or instead of one
   std::string source{source::worktree_source};  ///< `worktree`, `index` or the name of a commit
   bool label_git{false};                        ///< git's facts go into labels and key

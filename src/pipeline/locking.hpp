@@ -1,38 +1,15 @@
 #pragma once
 
+#include "build/wheels/resolution.hpp"
 #include "pipeline/planning.hpp"
 #include "services/services.hpp"
 
-#include <cstddef>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace autopack::pipeline {
 
-/// How to choose versions for a lock.
-struct LockChoice {
-  std::optional<std::string> before{};         ///< the lock whose versions are kept
-  bool upgrades{false};                        ///< chooses every version anew
-  std::vector<std::string> upgraded{};         ///< names whose versions are chosen anew
-  std::optional<std::string> exclude_newer{};  ///< ignore files uploaded after this date
-};
-
-/// A lock and its summary.
-struct Locked {
-  std::string text{};  ///< in the format of PEP 751
-  /// `numpy==2.1.0`, sorted, and for a package of the executor image `torch==2.4.0 (executor
-  /// image)`: what a person compares.
-  std::vector<std::string> versions{};
-};
-
-/// Returns the lock of the requirements of `wanted`, resolved for its executor image, and reports
-/// the resolution. Throws Error(project) if they cannot be resolved without an engine,
-/// Error(remote) if an index or a registry fails.
-Locked lock_requirements(Services& services, const WantedPtr& wanted, const LockChoice& choice);
-
-/// Returns the versions in a lock that lock_requirements wrote, as in Locked.
-std::vector<std::string> locked_versions(const std::string& text);
+/// Returns the lock of the requirements of `wanted`; see build::resolve_requirements. Also throws
+/// as the look-up of the executor image does.
+build::Locked lock_requirements(Services& services,
+                                const WantedPtr& wanted,
+                                const build::LockChoice& choice);
 
 }  // namespace autopack::pipeline

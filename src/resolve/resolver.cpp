@@ -234,8 +234,8 @@ std::optional<std::string> source_to_build(const std::string& text) {
              : std::nullopt;
 }
 
-/// Returns uv's explanation as an error about the user's files.
-Error failure_of(const ProcessResult& result, const fs::path& project) {
+/// Throws uv's explanation as an error about the user's files.
+[[noreturn]] void throw_failure(const ProcessResult& result, const fs::path& project) {
   const auto text = replace_all(redact_credentials(result.errors), project.string() + "/", "");
   std::string message;
   std::vector<std::string> causes;
@@ -256,8 +256,10 @@ Error failure_of(const ProcessResult& result, const fs::path& project) {
     }
   }
   if (auto source = source_to_build(text)) {
-    return Error(ErrorKind::project, *source + " has to be built before its dependencies are known")
-        .hint("require a version that has a wheel, or list the dependencies in pyproject.toml");
+    BuildNeeded error{ErrorKind::project,
+                      *source + " has to be built before its dependencies are known"};
+    error.hint("require a version that has a wheel, or list the dependencies in pyproject.toml");
+    throw error;
   }
   const bool is_remote = text.find("Failed to fetch") != std::string::npos ||
                          text.find("Request failed") != std::string::npos;
@@ -278,7 +280,7 @@ Error failure_of(const ProcessResult& result, const fs::path& project) {
   if (message.empty() && causes.empty()) {
     error.cause(fmt::format("uv ended with status {}", result.status));
   }
-  return error;
+  throw error;
 }
 
 class Run {
@@ -329,7 +331,7 @@ public:
     if (keeps_heavy && result->errors.find("No solution found") != std::string::npos) {
       return std::nullopt;
     }
-    throw failure_of(*result, project());
+    throw_failure(*result, project());
   }
 
   bool has_heavy() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "base/error.hpp"
 #include "base/report.hpp"
 #include "index/access.hpp"
 #include "python/interpreter.hpp"
@@ -67,9 +68,16 @@ struct Means {
   const Cancellation* cancellation{nullptr};
 };
 
+/// A requirement whose dependencies only its build knows.
+class BuildNeeded : public Error {
+public:
+  using Error::Error;
+};
+
 /// Resolves `question` with uv, which runs no code of a package. The heavy frameworks of the image
-/// stay unless that has no solution. Throws Error(project) with uv's explanation if there is no
-/// solution or if a package would have to be built first, Error(remote) if an index fails.
+/// stay unless that has no solution. Throws BuildNeeded if a package would have to be
+/// built first, Error(project) with uv's explanation if there is no solution, Error(remote) if an
+/// index fails.
 Resolution resolve(const Question& question, const Means& means);
 
 }  // namespace autopack::resolve

@@ -109,6 +109,35 @@ class Resolving(unittest.TestCase):
                           f'--output-image-uri={self.name}', cwd=self.folder, env=self.env, status=2)
         self.assertIn('expects numpy 0.', answer.err)
 
+    def test_a_build_resolves_once(self):
+        self.require('lk_top')
+        answer = self.build('--resolver=uv')
+        self.assertIn('Resolved  2 packages', answer.err)
+        self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0'})
+        (self.folder / 'train.py').write_text(ENTRY + '# edited\n')
+        self.assertNotIn('Resolved', self.build('--resolver=uv').err)
+        newer = write_wheel(self.house, 'lk_low', '1.6', {'lk_low.py': ''})
+        self.addCleanup(newer.unlink)
+        index = testbed.start_index([self.house])
+        other = f'--output-image-uri={testbed.image_name("resolving-other")}'
+        answer = self.build('--resolver=uv', other, PIP_INDEX_URL=index.url)
+        self.assertNotIn('Resolved', answer.err)
+        self.require('lk_top', 'lk_other')
+        answer = self.build('--resolver=uv', PIP_INDEX_URL=index.url)
+        self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0', 'lk_other': '3.0'})
+        answer = self.build('--resolver=uv', '--no-cache', PIP_INDEX_URL=index.url)
+        self.assertEqual(self.versions(answer)['lk_low'], '1.6')
+        self.assertFalse((self.folder / 'pylock.toml').exists())
+
+    def test_extra_packages_are_resolved_too(self):
+        extra = write_wheel(testbed.new_folder('extra'), 'lk_extra', '1.0', {'lk_extra.py': ''}, ['lk_other'])
+        everything = {'lk_extra': '1.0', 'lk_top': '1.0', 'lk_low': '1.0', 'lk_other': '3.0'}
+        answer = self.build('--resolver=uv', f'--extra-packages={extra}')
+        self.assertEqual(self.versions(answer), everything)
+        self.lock(f'--extra-packages={extra}')
+        answer = self.build(f'--extra-packages={extra}', f'--output-image-uri={testbed.image_name("resolving-extra")}')
+        self.assertEqual(self.versions(answer), everything)
+
     def test_no_solution(self):
         self.require('lk_top', 'lk_low>=9')
         answer = self.lock(status=2)

@@ -41,8 +41,8 @@ ALLOWED = {
     'executor': 'base python image state engine packaging executor/notes services',
     'publish': 'base image plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
-    'build/wheels': 'base python project/package lock image wheel plan http index engine packaging executor/notes '
-    'services executor build/direct',
+    'build/wheels': 'base python project/requirements project/package lock image wheel plan http index '
+    'resolve engine packaging executor/notes services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'compare': 'base python image plan packaging services',
@@ -52,7 +52,7 @@ ALLOWED = {
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/notes '
-    'services executor publish build/direct build/wheels build/docker job submit preflight python resolve',
+    'services executor publish build/direct build/wheels build/docker job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory job submit local preflight pipeline',
     '.': 'base http cli',

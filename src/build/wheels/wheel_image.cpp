@@ -10,6 +10,7 @@
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/package_index.hpp"
 #include "build/wheels/remembered_wheels.hpp"
+#include "build/wheels/resolution.hpp"
 #include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
@@ -22,11 +23,13 @@
 #include "lock/direct_reference.hpp"
 #include "lock/locked_set.hpp"
 #include "lock/pins.hpp"
+#include "lock/readers.hpp"
 #include "lock/select.hpp"
 #include "packaging/packaging.hpp"
 #include "plan/install_record.hpp"
 #include "project/package/static_installation.hpp"
 #include "python/name.hpp"
+#include "resolve/resolver.hpp"
 #include "wheel/layers.hpp"
 #include "wheel/wheel_text.hpp"
 
@@ -34,6 +37,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -354,6 +358,57 @@ std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
   return obstacles;
 }
 
+namespace {
+
+/// Adds those that a resolution has not included.
+void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
+  for (const auto& path : work.plan().dependencies.packages) {
+    const bool is_there = std::ranges::any_of(set.packages, [&](const auto& package) {
+      return (package.source && package.source->directory == path) ||
+             (!package.files.empty() && package.files.front().path == path);
+    });
+    if (!is_there) {
+      set.packages.push_back(lock::package_at(path, "extra-packages"));
+    }
+  }
+}
+
+/// Returns the requirements as uv resolves them: the same set for the same text, executor image and
+/// indexes until it must be fresh; nothing, with an obstacle, if only an engine can know it.
+Requirements resolved(Services& services,
+                      const Packaging& work,
+                      Requirements found,
+                      packaging::Freshness freshness) {
+  const auto name = fmt::format("resolution {} {}", work.plan().keys.value().dependencies,
+                                work.plan().base.digest ? work.plan().base.digest->str() : "");
+  std::error_code ignored;
+  const auto directory =
+      std::filesystem::weakly_canonical(work.request().project.directory, ignored);
+  const auto of_project = "resolution of " + directory.string();
+  auto text =
+      freshness == packaging::Freshness::anew ? std::nullopt : services.wheel_records.get(name);
+  if (!text) {
+    try {
+      text = resolve_requirements(services, work, found.facts,
+                                  {.before = services.wheel_records.get(of_project),
+                                   .upgrades = freshness == packaging::Freshness::anew})
+                 .text;
+    } catch (const resolve::BuildNeeded& error) {
+      found.obstacles = {error.message()};
+      return found;
+    }
+    services.wheel_records.put(name, *text);
+    services.wheel_records.put(of_project, *text);
+  }
+  found.set =
+      lock::read_pylock(*text, "resolution.toml", {.interpreter = *found.facts.interpreter});
+  found.obstacles.clear();
+  add_extra_packages(work, *found.set);
+  return found;
+}
+
+}  // namespace
+
 Requirements find_requirements(const Packaging& work, executor::PythonFacts facts) {
   Requirements found{.facts = std::move(facts)};
   if (!found.facts.interpreter) {
@@ -374,12 +429,11 @@ Requirements find_requirements(const Packaging& work, executor::PythonFacts fact
     found.set = std::move(pins.set);
     if (!found.set) {
       found.obstacles.push_back(std::move(pins.reason));
+      found.is_open = true;
       return found;
     }
   }
-  for (const auto& path : work.plan().dependencies.packages) {
-    found.set->packages.push_back(lock::package_at(path, "extra-packages"));
-  }
+  add_extra_packages(work, *found.set);
   return found;
 }
 
@@ -494,8 +548,11 @@ WheelImage make_wheel_image(Services& services,
   if (services.notes && executor.digest) {
     services.notes->read(*executor.digest, work.plan().platform);
   }
-  const auto requirements = find_requirements(
+  auto requirements = find_requirements(
       work, executor::python_facts(services, executor, executor::image_places(work.request())));
+  if (requirements.is_open && work.request().resolver == packaging::Resolver::uv) {
+    requirements = resolved(services, work, std::move(requirements), policy.freshness);
+  }
   if (!requirements.set) {
     return {.obstacles = requirements.obstacles};
   }

@@ -64,6 +64,7 @@ struct Requirements {
   executor::PythonFacts facts{};         ///< of the executor image; with a set, of its interpreter
   std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
   std::vector<std::string> obstacles{};  ///< the reasons, one line each
+  bool is_open{false};                   ///< they leave versions open, which a resolver may choose
 };
 
 /// Returns the selection of `work`'s lock, or of the pins in its requirement files, and its extra
