@@ -1,18 +1,19 @@
-// OpenSSL's first EVP call reads its configuration and sets up providers, which would cost every
-// command 2 ms. SHA256_Update needs neither.
-
 #include "base/digest.hpp"
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
+// OpenSSL's first EVP call reads its configuration and sets up providers, which would cost every
+// command 2 ms. SHA256_Update needs neither.
 namespace autopack {
 
 std::optional<Digest> Digest::parse(std::string_view text) {
@@ -92,6 +93,17 @@ std::string rs256_sign(std::string_view pem, std::string_view message) {
     throw Error(ErrorKind::internal, "signing with the private key failed");
   }
   return signature;
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view message) {
+  std::array<unsigned char, 32> bytes{};
+  unsigned int size = 0;
+  const auto* const data = reinterpret_cast<const unsigned char*>(message.data());
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), data, message.size(),
+           bytes.data(), &size) == nullptr) {
+    throw Error(ErrorKind::internal, "making an HMAC failed");
+  }
+  return {bytes.begin(), bytes.begin() + size};
 }
 
 }  // namespace autopack

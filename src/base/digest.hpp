@@ -58,4 +58,7 @@ Digest sha256(std::string_view bytes);
 /// private key; throws Error(usage) if it is not. Messages never contain the key.
 std::string rs256_sign(std::string_view pem, std::string_view message);
 
+/// Returns the HMAC with SHA-256 (RFC 2104): 32 bytes.
+std::string hmac_sha256(std::string_view key, std::string_view message);
+
 }  // namespace autopack

@@ -1,14 +1,34 @@
 #pragma once
 
 #include "base/error.hpp"
-#include "base/interrupted.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace autopack {
+
+/// The user stopped the run. It does not derive from Error, so code that handles errors does not
+/// catch it.
+class Interrupted : public std::exception {
+public:
+  Interrupted() = default;
+
+  /// `report` has the kind `interrupted`.
+  // The report is part of what is thrown. NOLINTNEXTLINE(bugprone-throw-keyword-missing)
+  explicit Interrupted(Error report) : report_{std::move(report)} {}
+
+  /// Returns what the user sees.
+  const Error& report() const { return report_; }
+
+  const char* what() const noexcept override { return report_.what(); }
+
+private:
+  Error report_{ErrorKind::interrupted, "interrupted"};
+};
 
 /// An event of a step in longer work (a build step, the transfer of a layer).
 struct StepEvent {

@@ -1,7 +1,11 @@
 #pragma once
 
+#include "job/job.hpp"
+#include "job/location.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,5 +16,16 @@ std::string job_table(const std::vector<nlohmann::json>& jobs);
 
 /// Returns a job's fields, one per line and indented as in YAML.
 std::string job_details(const nlohmann::json& job);
+
+/// Returns the description of a job for a page, where packaged pools run `image`: its facts, and
+/// its worker pools in order, an empty one as a name alone. Contains only the names of environment
+/// variables; words of commands that look like a secret are `***`.
+nlohmann::json job_object(const job::Job& job,
+                          const std::optional<std::string>& image,
+                          const job::Location& location);
+
+/// Returns a table of a tuning job's trials, the best first by its first metric; empty without
+/// trials.
+std::string trial_table(const nlohmann::json& job);
 
 }  // namespace autopack::cli

@@ -1,6 +1,10 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "base/report.hpp"
+#include "image/source.hpp"
+#include "packaging/packaging.hpp"
+#include "services/services.hpp"
 
 #include <cstdint>
 #include <map>
@@ -39,5 +43,36 @@ struct Contents {
   std::uint64_t size{0};         ///< of an image: as transferred; else of its files
   std::size_t unread_layers{0};  ///< layers that both sides have
 };
+
+/// Returns the image `name`: `oci:DIR`, `tar:FILE`, else an image of the registry that it names, of
+/// the engine, or of Docker Hub. Throws Error(usage) if `name` is not the name of an image, and the
+/// last error if nothing has it.
+image::Source find_image(Services& services, const std::string& name, const std::string& platform);
+
+/// Limits for reading an image.
+struct ReadingLimits {
+  std::uint64_t bytes{std::uint64_t{64} << 30U};  ///< unpacked size of files
+  std::size_t entries{2'000'000};
+};
+
+/// Returns the layers of an image, from the base upwards.
+std::vector<LayerFacts> layers_of(const image::Source& source);
+
+/// Returns the contents of `source`; skips the layers in `unread`. Throws Error(environment) for a
+/// layer that is damaged or beyond the limits, Error(remote) for one that does not match the
+/// configuration, and Interrupted.
+Contents read_image(const Cancellation& cancellation,
+                    const image::Source& source,
+                    const std::set<Digest>& unread,
+                    const ReadingLimits& limits = {});
+
+/// Returns the project's own files in an image of `work`, at their places there, without installed
+/// packages.
+Contents contents_of(const packaging::Packaging& work, const std::string& name);
+
+/// Returns the changes in the installation from `before` to `after`, in words: `requirements.txt
+/// changed (numpy 2.1 -> 2.2)`.
+std::vector<std::string> installation_changes(const packaging::Packaging& before,
+                                              const packaging::Packaging& after);
 
 }  // namespace autopack::compare

@@ -1,7 +1,7 @@
 #include "executor/python_survey.hpp"
 
 #include "base/text.hpp"
-#include "executor/find_distributions.hpp"
+#include "executor/base_distributions.hpp"
 #include "executor/find_interpreter.hpp"
 #include "executor/programs.hpp"
 

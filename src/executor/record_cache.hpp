@@ -3,7 +3,6 @@
 #include "executor/python_facts.hpp"
 #include "image/reference.hpp"
 #include "state/base_cache.hpp"
-#include "state/base_modules.hpp"
 #include "state/store.hpp"
 
 #include <cstdint>

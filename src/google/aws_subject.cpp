@@ -1,5 +1,4 @@
 #include "base/digest.hpp"
-#include "base/hmac.hpp"
 #include "base/json.hpp"
 #include "base/secret.hpp"
 #include "base/text.hpp"

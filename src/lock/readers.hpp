@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lock/locked_set.hpp"
+#include "source/tree.hpp"
 
 #include <string>
 #include <string_view>
@@ -27,5 +28,9 @@ LockedSet read_pdm_lock(std::string_view text, const std::string& file, const Ta
 
 /// Reads `Pipfile.lock` 6. Its categories are the groups; `dev` means `develop`.
 LockedSet read_pipfile_lock(std::string_view text, const std::string& file, const Target& target);
+
+/// Reads the lock at `file` in any of the formats of project::lock_format; see readers.hpp. Throws
+/// Error(usage) for another name.
+LockedSet read_lock(const source::Tree& tree, const std::string& file, const Target& target);
 
 }  // namespace autopack::lock

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "python/interpreter.hpp"
+#include "wheel/texts.hpp"
 #include "wheel/wheel.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::wheel {
@@ -39,5 +41,12 @@ std::vector<InstalledFile> install(const Wheel& wheel,
 
 /// Returns the size of `file` in bytes.
 std::uint64_t size_of(const InstalledFile& file);
+
+/// Returns the text of a launcher as pip 26 writes it for the interpreter at `executable`.
+std::string launcher_text(const EntryPoint& entry, std::string_view executable);
+
+/// Returns the launchers that pip makes for `entry_points`. Those of pip and easy_install depend on
+/// the version of the interpreter; all others stay as they are.
+std::vector<EntryPoint> launchers(const EntryPoints& entry_points, const python::Version& version);
 
 }  // namespace autopack::wheel

@@ -1,4 +1,3 @@
-#include "lock/completeness.hpp"
 #include "lock/pins.hpp"
 #include "lock/readers.hpp"
 #include "lock/select.hpp"

@@ -10,7 +10,6 @@
 #include "project/code/setup_py.hpp"
 #include "project/package/static_installation.hpp"
 #include "project/package/version_control.hpp"
-#include "project/program/python_records.hpp"
 #include "project/program/remembered_python.hpp"
 #include "project/project.hpp"
 #include "project/requirements/requirement_lines.hpp"

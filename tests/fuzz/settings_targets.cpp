@@ -9,7 +9,6 @@
 #include "google/shell_words.hpp"
 #include "plan/templates.hpp"
 #include "project/requirements/pip_settings.hpp"
-#include "registry/credential_helper.hpp"
 #include "registry/credentials.hpp"
 #include "scratch.hpp"
 #include "scripted_http.hpp"

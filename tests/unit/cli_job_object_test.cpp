@@ -1,6 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "cli/job_object.hpp"
+#include "cli/job_text.hpp"
 
 #include <doctest/doctest.h>
 

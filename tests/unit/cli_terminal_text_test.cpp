@@ -1,4 +1,4 @@
-#include "cli/terminal_text.hpp"
+#include "cli/local_screen.hpp"
 
 #include <doctest/doctest.h>
 

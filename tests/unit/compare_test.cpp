@@ -1,7 +1,7 @@
 #include "base/digest.hpp"
 #include "base/json.hpp"
+#include "compare/contents.hpp"
 #include "compare/difference.hpp"
-#include "compare/image_contents.hpp"
 #include "support/image_files.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "engine/build_trace.hpp"
+#include "engine/build_progress.hpp"
 #include "engine/json_lines.hpp"
 #include "test_data.hpp"
 

@@ -1,7 +1,6 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "executor/base_distributions.hpp"
-#include "executor/find_distributions.hpp"
 #include "executor/python_notes.hpp"
 #include "executor/python_survey.hpp"
 #include "executor/record_cache.hpp"

@@ -1,5 +1,4 @@
 #include "local/bayesian_search.hpp"
-#include "local/gaussian_process.hpp"
 #include "local/search.hpp"
 
 #include <doctest/doctest.h>

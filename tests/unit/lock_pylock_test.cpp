@@ -1,5 +1,5 @@
-#include "lock/completeness.hpp"
 #include "lock/readers.hpp"
+#include "lock/select.hpp"
 #include "support/locked.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "lock/requirements_text.hpp"
+#include "lock/locked_set.hpp"
 #include "support/locked.hpp"
 
 #include <doctest/doctest.h>

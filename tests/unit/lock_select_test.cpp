@@ -1,5 +1,4 @@
-#include "lock/completeness.hpp"
-#include "lock/read_lock.hpp"
+#include "lock/readers.hpp"
 #include "lock/select.hpp"
 #include "project/requirements/locks.hpp"
 #include "support/locked.hpp"

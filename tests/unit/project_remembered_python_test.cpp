@@ -1,6 +1,5 @@
 #include "project/program/entry_inference.hpp"
 #include "project/program/inference.hpp"
-#include "project/program/python_records.hpp"
 #include "project/program/remembered_python.hpp"
 #include "project/project.hpp"
 #include "support/memory_tree.hpp"

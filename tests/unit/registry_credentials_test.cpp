@@ -3,7 +3,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "registry/certificates.hpp"
-#include "registry/credential_helper.hpp"
 #include "registry/credentials.hpp"
 
 #include <doctest/doctest.h>

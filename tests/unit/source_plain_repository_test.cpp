@@ -1,6 +1,5 @@
 #include "base/file.hpp"
 #include "source/git_work_tree.hpp"
-#include "source/plain_repository.hpp"
 #include "source/unread_git_settings.hpp"
 #include "support/scratch_repository.hpp"
 #include "support/temporary_directory.hpp"

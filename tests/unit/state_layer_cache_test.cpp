@@ -1,5 +1,5 @@
 #include "base/file.hpp"
-#include "state/layer_cache.hpp"
+#include "state/records.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 #include "base/file.hpp"
-#include "state/pushed_images.hpp"
+#include "state/records.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,6 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "state/base_cache.hpp"
-#include "state/base_modules.hpp"
 #include "state/store.hpp"
 #include "support/temporary_directory.hpp"
 

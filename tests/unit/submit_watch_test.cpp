@@ -1,7 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "submit/job_state.hpp"
-#include "submit/log_reader.hpp"
 #include "submit/poll_interval.hpp"
 #include "submit/watch.hpp"
 #include "support/fake_google.hpp"

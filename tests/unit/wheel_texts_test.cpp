@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "wheel/launcher.hpp"
+#include "wheel/installation.hpp"
 #include "wheel/texts.hpp"
 #include "wheel/zip.hpp"
 

@@ -3,8 +3,8 @@
 #include "base/error.hpp"
 #include "base/url.hpp"
 #include "executor/python_facts.hpp"
-#include "lock/read_lock.hpp"
-#include "lock/requirements_text.hpp"
+#include "lock/locked_set.hpp"
+#include "lock/readers.hpp"
 #include "python/name.hpp"
 
 #include <fmt/format.h>

@@ -16,7 +16,6 @@
 #include "build/wheels/wheel_source.hpp"
 #include "image/tar.hpp"
 #include "index/wheel_cache.hpp"
-#include "lock/completeness.hpp"
 #include "lock/locked_set.hpp"
 #include "lock/merge.hpp"
 #include "lock/select.hpp"

@@ -1,18 +1,104 @@
-#include "compare/image_contents.hpp"
+#include "compare/contents.hpp"
 
 #include "base/content_hash.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "image/archive_reader.hpp"
+#include "image/file_image.hpp"
+#include "plan/changes.hpp"
+#include "plan/layers.hpp"
 #include "python/name.hpp"
+#include "services/registry_image.hpp"
+#include "services/repositories.hpp"
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace autopack::compare {
+
+namespace {
+
+/// Returns nothing if there is no engine, or it lacks the image.
+std::optional<std::string> id_in_engine(Services& services, const image::Reference& reference) {
+  try {
+    const auto held = services.docker().inspect(reference.text);
+    return held ? std::optional{held->id} : std::nullopt;
+  } catch (const Error& error) {
+    services.reporter->detail(error.what());
+    return std::nullopt;
+  }
+}
+
+/// Uses an unlinked file in the cache.
+image::Source from_engine(Services& services,
+                          const image::Reference& reference,
+                          const std::string& platform) {
+  const auto place = services.environment.cache_directory() / "saved.tar";
+  sweep_leftovers(place);
+  NewFile file{place, FileMode::secret};
+  const std::string step = "save " + reference.text;
+  std::uint64_t count = 0;
+  services.docker().save(reference.text, [&](std::string_view bytes) {
+    services.cancellation->throw_if_requested();
+    file.write(bytes);
+    count += bytes.size();
+    services.reporter->step(
+        {.id = step, .name = step, .state = StepEvent::State::progress, .current = count});
+  });
+  services.reporter->step({.id = step, .name = step, .state = StepEvent::State::completed});
+  return image::open_files(
+      {.kind = image::FileReference::Kind::archive, .path = file.path(), .text = reference.text},
+      platform);
+}
+
+image::Source from_registry(Services& services,
+                            const image::Reference& reference,
+                            const std::string& platform) {
+  std::shared_ptr<registry::Repository> repository =
+      open_repository(services, reference, registry::Access::pull);
+  const auto stored = repository->image_manifest(
+      reference.digest ? reference.digest->str() : reference.tag.value_or("latest"), platform);
+  if (!stored) {
+    throw Error(ErrorKind::remote,
+                fmt::format("the registry has no `{}`", printable(reference.text)));
+  }
+  auto exact = image::Reference::parse(reference.with_digest(stored->digest));
+  exact.text = reference.text;
+  return registry_image(services, std::move(repository), exact, platform);
+}
+
+}  // namespace
+
+image::Source find_image(Services& services, const std::string& name, const std::string& platform) {
+  if (const auto files = image::FileReference::parse(name)) {
+    return image::open_files(*files, platform);
+  }
+  // This is an image id, not a reference.
+  const auto reference =
+      name.starts_with("sha256:") ? image::Reference{.text = name} : image::Reference::parse(name);
+  if (!reference.names_registry()) {
+    if (id_in_engine(services, reference)) {
+      return from_engine(services, reference, platform);
+    }
+    if (reference.path.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("the engine has no image `{}`", printable(name)));
+    }
+  }
+  try {
+    return from_registry(services, reference, platform);
+  } catch (const Error&) {
+    if (!id_in_engine(services, reference)) {
+      throw;
+    }
+  }
+  return from_engine(services, reference, platform);
+}
 
 namespace {
 
@@ -251,6 +337,52 @@ Contents read_image(const Cancellation& cancellation,
   }
   find_packages(contents);
   return contents;
+}
+
+namespace {
+
+void add_configuration(const plan::Plan& plan, Contents& contents) {
+  auto& rows = contents.configuration;
+  std::vector<std::string> words;
+  for (const auto& word : plan.entrypoint) {
+    words.push_back(shell_quote(word));
+  }
+  rows["Executor image"] = plan.base.reference;
+  rows["Platform"] = plan.platform;
+  rows["Entrypoint"] = join(words, " ");
+  rows["System packages"] = join(plan.dependencies.apt_packages, " ");
+  for (const auto& [name, value] : plan.labels) {
+    rows["Labels " + name] = value;
+  }
+}
+
+}  // namespace
+
+Contents contents_of(const packaging::Packaging& work, const std::string& name) {
+  const auto& plan = work.plan();
+  Contents contents{.name = name, .is_image = false};
+  const auto placed = plan::placed_code(plan);
+  for (const auto& [path, entry] : placed.entries) {
+    FileFacts facts{.kind = 'd'};
+    if (entry != nullptr) {
+      facts.kind = entry->letter();
+      facts.size = entry->size;
+      facts.content = facts.kind == 'l' ? entry->link_target
+                      : entry->content  ? entry->content->hex()
+                                        : "";
+    }
+    contents.size += facts.size;
+    contents.files.insert_or_assign(std::string{path}, std::move(facts));
+  }
+  add_configuration(plan, contents);
+  return contents;
+}
+
+std::vector<std::string> installation_changes(const packaging::Packaging& before,
+                                              const packaging::Packaging& after) {
+  return plan::changes(plan::record_of(before.plan(), before.scanned().project),
+                       plan::record_of(after.plan(), after.scanned().project))
+      .dependencies;
 }
 
 }  // namespace autopack::compare

@@ -1,7 +1,6 @@
-#include "lock/read_lock.hpp"
+#include "lock/readers.hpp"
 
 #include "base/text.hpp"
-#include "lock/readers.hpp"
 #include "project/requirements/locks.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "lock/requirements_text.hpp"
+#include "lock/locked_set.hpp"
 
 #include "base/text.hpp"
 #include "project/findings.hpp"
