@@ -4,7 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/project_images.hpp"
-#include "inventory/cache_parts.hpp"
+#include "inventory/cleaning.hpp"
 #include "inventory/held_images.hpp"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 #include "cli/settings.hpp"
 #include "cli/starter_files.hpp"
 #include "executor/executor_image.hpp"
-#include "pipeline/dockerignore.hpp"
+#include "pipeline/dockerfile.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
 #include "project/program/inference.hpp"

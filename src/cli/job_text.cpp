@@ -2,7 +2,6 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "cli/text_table.hpp"
 #include "google/job_name.hpp"
 #include "google/timestamp.hpp"
 #include "job/message_json.hpp"
@@ -24,6 +23,28 @@ namespace autopack::cli {
 using nlohmann::json;
 
 namespace {
+
+/// Formats rows of equally many cells, in columns as wide as their widest cell.
+std::string text_table(const std::vector<std::vector<std::string>>& rows) {
+  if (rows.empty()) {
+    return {};
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& cells : rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      widths[i] = std::max(widths[i], cells[i].size());
+    }
+  }
+  std::string text;
+  for (const auto& cells : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      line += i + 1 == cells.size() ? cells[i] : fmt::format("{:<{}}  ", cells[i], widths[i]);
+    }
+    text += line + "\n";
+  }
+  return text;
+}
 
 std::string shown(const json& job, const char* key) {
   return printable(text_at(job, key));

@@ -1,8 +1,8 @@
 #include "cli/services.hpp"
 
 #include "base/text.hpp"
+#include "google/artifact_registry.hpp"
 #include "google/project.hpp"
-#include "google/registry_login.hpp"
 #include "google/service.hpp"
 #include "version.hpp"
 

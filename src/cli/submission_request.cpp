@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/pool_options.hpp"
-#include "job/usual_machine.hpp"
+#include "job/make_job.hpp"
 
 #include <fmt/format.h>
 

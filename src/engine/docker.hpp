@@ -4,8 +4,8 @@
 #include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/report.hpp"
+#include "base/secret.hpp"
 #include "engine/build_failure.hpp"
-#include "engine/proxies.hpp"
 #include "http/client.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
@@ -24,6 +24,14 @@
 #include <vector>
 
 namespace autopack::engine {
+
+/// Variables of containers and build steps, such as `HTTP_PROXY` and `http_proxy`, by name. A value
+/// may hold a login.
+using Proxies = std::map<std::string, Secret>;
+
+/// Returns what `proxies` of docker's config.json sets for the engine at `url`, as docker's command
+/// line does; nothing if the file does not exist or cannot be read.
+Proxies find_proxies(const Environment& environment, const std::string& url);
 
 /// The address of a Docker Engine, and its source.
 struct Endpoint {

@@ -1,8 +1,7 @@
-#include "engine/proxies.hpp"
-
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "engine/docker.hpp"
 
 #include <array>
 #include <utility>

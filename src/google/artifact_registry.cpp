@@ -1,15 +1,20 @@
 #include "google/artifact_registry.hpp"
 
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "google/api_error.hpp"
 #include "http/retry.hpp"
+#include "registry/login_files.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 namespace autopack::google {
 
@@ -239,6 +244,60 @@ std::string create_command(const RepositoryName& name) {
 
 Ensured ensure_repository(const ArtifactRegistryOptions& options, const RepositoryName& name) {
   return Maker{options, name}.ensure();
+}
+
+namespace {
+
+/// Finds the credentials of a run when a registry first requests a login.
+class Tokens {
+public:
+  explicit Tokens(std::function<TokenSource&()> find) : find_{std::move(find)} {}
+
+  /// Returns null if there are none.
+  TokenSource* source() {
+    const std::scoped_lock lock{mutex_};
+    if (source_ == nullptr && !missing_) {
+      try {
+        source_ = &find_();
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::environment) {
+          throw;
+        }
+        missing_ = true;
+      }
+    }
+    return source_;
+  }
+
+private:
+  std::function<TokenSource&()> find_;
+  std::mutex mutex_;
+  TokenSource* source_{nullptr};
+  bool missing_{false};
+};
+
+}  // namespace
+
+bool is_google_registry(const std::string& host) {
+  const std::string name = to_lower(host);
+  const bool regional = name.starts_with("docker.") && name.ends_with(".rep.pkg.dev");
+  return name.ends_with("-docker.pkg.dev") || regional || name == "gcr.io" ||
+         name.ends_with(".gcr.io");
+}
+
+registry::CredentialSource make_registry_login(std::function<TokenSource&()> tokens) {
+  return [tokens = std::make_shared<Tokens>(std::move(tokens))](
+             const std::string& name) -> std::optional<registry::Credential> {
+    TokenSource* const source =
+        is_google_registry(registry::host_of(name)) ? tokens->source() : nullptr;
+    if (source == nullptr) {
+      return std::nullopt;
+    }
+    return registry::Credential{.username = "oauth2accesstoken",
+                                .password = source->token().token,
+                                .origin = source->describe(),
+                                .forget = [source] { source->expire(); }};
+  };
 }
 
 }  // namespace autopack::google

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "google/api.hpp"
+#include "google/credentials.hpp"
 #include "image/reference.hpp"
+#include "registry/credentials.hpp"
 
 #include <chrono>
 #include <functional>
@@ -44,5 +46,13 @@ enum class Ensured { existed, created };
 /// mirrors another repository, Error(remote) with the command that fixes it if Google refuses, and
 /// Interrupted.
 Ensured ensure_repository(const ArtifactRegistryOptions& options, const RepositoryName& name);
+
+/// Returns true for the hosts of Artifact Registry and gcr.io: no other host gets a Google token.
+bool is_google_registry(const std::string& host);
+
+/// Returns the login `oauth2accesstoken` with a token of `tokens` for Google's registries. Returns
+/// nothing for other hosts, or if this machine has no Google credentials: public images can be
+/// pulled without. Calls `tokens` from one thread at a time; throws as find_credentials does.
+registry::CredentialSource make_registry_login(std::function<TokenSource&()> tokens);
 
 }  // namespace autopack::google

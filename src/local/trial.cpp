@@ -1,7 +1,6 @@
-#include "local/trial.hpp"
-
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "local/study.hpp"
 
 #include <fmt/format.h>
 

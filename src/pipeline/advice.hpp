@@ -4,7 +4,6 @@
 #include "executor/contents.hpp"
 #include "packaging/packaging.hpp"
 #include "plan/advice.hpp"
-#include "plan/syntax_advice.hpp"
 #include "services/services.hpp"
 
 #include <optional>

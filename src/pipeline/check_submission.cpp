@@ -4,7 +4,6 @@
 #include "pipeline/image_name.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/submission.hpp"
-#include "project/program/hypertune.hpp"
 #include "project/program/named_distributions.hpp"
 
 #include <fmt/format.h>

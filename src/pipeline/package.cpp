@@ -3,7 +3,7 @@
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_builder.hpp"
 #include "pipeline/secrets.hpp"
-#include "plan/gpu_use.hpp"
+#include "plan/advice.hpp"
 #include "services/repositories.hpp"
 
 namespace autopack::pipeline {

@@ -1,6 +1,5 @@
-#include "pipeline/preflight.hpp"
-
 #include "base/text.hpp"
+#include "pipeline/submission.hpp"
 #include "preflight/problems.hpp"
 #include "preflight/rules.hpp"
 

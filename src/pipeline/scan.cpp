@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "pipeline/secrets.hpp"
 #include "project/findings.hpp"
-#include "project/program/entry_inference.hpp"
 #include "project/program/inference.hpp"
 #include "project/program/remembered_python.hpp"
 #include "project/requirements/pip_options.hpp"

@@ -1,8 +1,8 @@
 #include "pipeline/secrets.hpp"
 
 #include "base/text.hpp"
-#include "source/allowed_secrets.hpp"
 #include "source/docker_rules.hpp"
+#include "source/secrets.hpp"
 #include "source/walk.hpp"
 
 #include <fmt/format.h>

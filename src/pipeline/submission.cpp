@@ -3,7 +3,6 @@
 #include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
 #include "pipeline/planning.hpp"
-#include "pipeline/preflight.hpp"
 #include "pipeline/secrets.hpp"
 
 namespace autopack::pipeline {

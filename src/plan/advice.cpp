@@ -2,8 +2,6 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
-#include "plan/conda_advice.hpp"
-#include "plan/program_advice.hpp"
 #include "project/code/python_file.hpp"
 #include "project/code/python_tokens.hpp"
 #include "project/program/named_distributions.hpp"

@@ -1,7 +1,6 @@
-#include "plan/conda_advice.hpp"
-
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "plan/advice.hpp"
 #include "project/program/named_distributions.hpp"
 #include "project/requirements/conda_environment.hpp"
 #include "project/tables/known_distributions.hpp"

@@ -1,6 +1,5 @@
-#include "plan/data_workers.hpp"
-
 #include "base/text.hpp"
+#include "plan/advice.hpp"
 
 #include <fmt/format.h>
 

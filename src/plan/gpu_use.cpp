@@ -1,6 +1,5 @@
-#include "plan/gpu_use.hpp"
-
 #include "base/text.hpp"
+#include "plan/advice.hpp"
 #include "plan/import_walk.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "base/contains.hpp"
 #include "base/text.hpp"
 #include "plan/advice.hpp"
-#include "plan/conda_advice.hpp"
 #include "project/certain.hpp"
 #include "project/program/named_distributions.hpp"
 #include "project/requirements/requirement_files.hpp"

@@ -1,19 +1,17 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "image/file_reference.hpp"
 #include "plan/ballast.hpp"
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
 #include "plan/links.hpp"
 #include "plan/plan.hpp"
 #include "plan/pointers.hpp"
+#include "plan/python_checks.hpp"
 #include "plan/templates.hpp"
-#include "plan/wheel_files.hpp"
 #include "plan/words.hpp"
 #include "project/findings.hpp"
 #include "project/program/launcher.hpp"
 #include "project/project.hpp"
-#include "project/requirements/named_pythons.hpp"
 #include "python/name.hpp"
 #include "python/requirement.hpp"
 
@@ -34,77 +32,6 @@
 namespace autopack::plan {
 
 namespace {
-
-using python::Version;
-
-/// `3.11` means any of its releases: both `>=3.11.4` and `<=3.11.2` may be satisfied.
-bool may_allow(const project::RequiresPython& required, const Version& version) {
-  if (version.release.size() != 2) {
-    return required.allows(version);
-  }
-  // Tests the neighbours of every patch release in a condition.
-  std::vector<std::uint64_t> patches{0, 99};
-  for (const auto& set : required.alternatives) {
-    for (const auto& condition : set.all()) {
-      const auto& numbers = condition.version.release;
-      if (numbers.size() > 2) {
-        patches.insert(patches.end(), {numbers[2], numbers[2] + 1, numbers[2] - (numbers[2] > 0)});
-      }
-    }
-  }
-  return std::ranges::any_of(patches, [&](std::uint64_t patch) {
-    Version one = version;
-    one.release.push_back(patch);
-    return required.allows(one);
-  });
-}
-
-/// Versions in files other than the package's metadata are wishes of the developers.
-void warn_of_named_version(Plan& plan, const source::Tree& tree, const Version& version) {
-  for (const auto& named : project::read_named_pythons({tree, source::Selection{}})) {
-    if (!may_allow(named, version)) {
-      plan.warnings.push_back(Problem::warning(
-          {.message = fmt::format("`{}` names Python `{}`, but the executor image `{}` has {}",
-                                  printable(named.origin), printable(named.text),
-                                  printable(plan.base.reference), *plan.base.python_version),
-           .hints = {"take an executor image with that Python"}}));
-    }
-  }
-}
-
-/// Compares the project's `requires-python` with the interpreter of the executor image. A conflict
-/// is an error if the project is installed, because pip refuses it, else a warning. Also warns
-/// about versions that other files of `tree` name. Does nothing if the version is unknown.
-void check_python_version(Plan& plan,
-                          const source::Tree& tree,
-                          const project::Project& project,
-                          Problems& problems) {
-  const auto version = Version::parse(plan.base.python_version.value_or(""));
-  if (!version) {
-    return;
-  }
-  if (!project.requires_python || may_allow(*project.requires_python, *version)) {
-    warn_of_named_version(plan, tree, *version);
-  }
-  for (const auto* const required : {&project.requires_python, &project.script_python}) {
-    if (!*required || may_allow(**required, *version)) {
-      continue;
-    }
-    const bool is_script = required == &project.script_python;
-    Problem problem{.message = fmt::format(
-                        "{} requires Python `{}`, but the executor image `{}` has {}",
-                        is_script ? "the program" : "the project", printable((*required)->text),
-                        printable(plan.base.reference), *plan.base.python_version),
-                    .origin = (*required)->origin,
-                    .hints = {"take an executor image with a Python that fits"}};
-    if (is_script || !plan.dependencies.install) {
-      problem.severity = Problem::Severity::warning;
-      plan.warnings.push_back(std::move(problem));
-    } else {
-      problems.push_back(std::move(problem));
-    }
-  }
-}
 
 /// Returns the program without a launcher, or after one that starts any program.
 std::vector<std::string> program_words(const project::Entry& entry,
@@ -409,75 +336,6 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
     std::ranges::sort(entries, [](const auto& a, const auto& b) { return a.path < b.path; });
   }
   return entries;
-}
-
-/// Returns all texts in the Dockerfile's lines.
-std::vector<std::string> texts_of(const Plan& plan) {
-  const Dependencies& dependencies = plan.dependencies;
-  std::vector<std::string> texts{plan.base.reference, plan.user};
-  const auto add = [&](const std::vector<std::string>& more) {
-    texts.insert(texts.end(), more.begin(), more.end());
-  };
-  add(plan.entrypoint);
-  add(dependencies.apt_packages);
-  if (dependencies.lock) {
-    texts.push_back(dependencies.lock->file);
-  }
-  add(dependencies.requirement_files);
-  add(dependencies.pip_options);
-  add(dependencies.requirements);
-  add(dependencies.packages);
-  add(dependencies.package_requirements);
-  add(dependencies.build_requirements);
-  add(dependencies.package_extras);
-  add(dependencies.members);
-  for (const auto* copies :
-       {&dependencies.requirement_copies, &dependencies.package_files, &plan.copies}) {
-    for (const Copy& copy : *copies) {
-      texts.push_back(copy.source);
-    }
-  }
-  for (const project::LineEdit& edit : dependencies.requirement_edits) {
-    texts.push_back(edit.text);
-  }
-  if (dependencies.version) {
-    texts.push_back(*dependencies.version);
-  }
-  for (const auto* variables :
-       {&dependencies.build_environment, &dependencies.install_environment}) {
-    for (const auto& [name, value] : *variables) {
-      texts.push_back(value);
-    }
-  }
-  return texts;
-}
-
-void refuse_unfit_texts(const Plan& plan, Problems& problems) {
-  std::vector<std::string> texts = texts_of(plan);
-  std::ranges::sort(texts);
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  for (const std::string& text : texts) {
-    if (!fits_dockerfile(text)) {
-      problems.push_back(
-          {.message = fmt::format("`{}` cannot be written into a Dockerfile: it holds a "
-                                  "control character or is not UTF-8",
-                                  printable(text))});
-    }
-  }
-  for (const auto* requirements :
-       {&plan.dependencies.requirements, &plan.dependencies.package_requirements,
-        &plan.dependencies.build_requirements}) {
-    for (const std::string& requirement : *requirements) {
-      if (requirement.starts_with('-')) {
-        problems.push_back(
-            {.message = fmt::format("`{}` is an option of pip, not a requirement", requirement)});
-      }
-    }
-  }
-  if (const auto fault = image::base_fault(plan.base.reference)) {
-    problems.push_back({.message = fmt::format("`{}` is not an image name: {}",
-                                               printable(plan.base.reference), *fault)});
-  }
 }
 
 void plan_generated(ReadablePlan& plan,

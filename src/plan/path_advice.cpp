@@ -1,5 +1,3 @@
-#include "plan/path_advice.hpp"
-
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
 #include "plan/advice.hpp"

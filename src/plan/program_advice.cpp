@@ -1,7 +1,6 @@
-#include "plan/program_advice.hpp"
-
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "plan/advice.hpp"
 #include "project/code/python_uses.hpp"
 #include "project/program/launcher.hpp"
 #include "project/tables/system_programs.hpp"

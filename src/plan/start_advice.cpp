@@ -1,5 +1,3 @@
-#include "plan/start_advice.hpp"
-
 #include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/tree_path.hpp"

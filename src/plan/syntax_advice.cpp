@@ -1,6 +1,5 @@
-#include "plan/syntax_advice.hpp"
-
 #include "base/text.hpp"
+#include "plan/advice.hpp"
 #include "project/certain.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "plan/plan.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +25,10 @@ std::vector<std::string> quoted_lines(std::string_view text);
 /// Returns a one-line sed command that replaces some lines with `text`, or deletes them if it is
 /// empty.
 std::string sed_expression(int first_line, int last_line, std::string_view text);
+
+/// Adds an error for each text of `plan` that cannot be written into a Dockerfile: one that does
+/// not fit a line, a requirement that is an option of pip, and a base that is not the name of an
+/// image.
+void refuse_unfit_texts(const Plan& plan, Problems& problems);
 
 }  // namespace autopack::plan

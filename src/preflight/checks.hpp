@@ -1,11 +1,13 @@
 #pragma once
 
+#include "base/report.hpp"
 #include "preflight/google_apis.hpp"
 #include "preflight/planned_job.hpp"
+#include "preflight/problems.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/run.hpp"
 #include "registry/client.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,6 +18,24 @@
 /// Checks of a planned job against Google's services and registries. Each returns its findings; it
 /// throws Error if the check could not run.
 namespace autopack::preflight {
+
+/// A check that sends requests. It throws Error if it could not run.
+struct Check {
+  std::string name{};  ///< the name in its findings
+  std::string what{};  ///< what stays unknown if it fails
+  std::function<Problems()> run{};
+};
+
+/// The limit for all checks together.
+constexpr std::chrono::milliseconds time_for_checks{2'000};
+
+/// Runs all checks concurrently. After `limit`, or if `user` is requested, it requests `stop`,
+/// which the clients of the checks must obey. Reports checks without a result as unknown. Throws
+/// Interrupted if the user stopped it.
+Problems run_checks(const std::vector<Check>& checks,
+                    Cancellation& stop,
+                    const Cancellation& user,
+                    std::chrono::milliseconds limit = time_for_checks);
 
 /// The job's project in Cloud Resource Manager, fetched once. Thread-safe.
 class ProjectFacts {

@@ -1,6 +1,5 @@
-#include "preflight/run.hpp"
-
 #include "base/thread.hpp"
+#include "preflight/checks.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +10,6 @@
 
 // Each check asks one service and reports one kind of failure. They run side by side within one
 // deadline; a check that does not finish, or that may not ask, is unknown and blocks nothing.
-
 namespace autopack::preflight {
 
 namespace {

@@ -2,7 +2,7 @@
 #include "local/faults.hpp"
 #include "local/job_watcher.hpp"
 #include "local/metrics.hpp"
-#include "local/trial.hpp"
+#include "local/study.hpp"
 #include "target.hpp"
 
 /// What programs of jobs on this machine write, and how people ask for faults.

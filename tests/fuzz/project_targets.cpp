@@ -16,7 +16,6 @@
 #include "project/toml.hpp"
 #include "project/tool_settings.hpp"
 #include "python/requirement.hpp"
-#include "source/allowed_secrets.hpp"
 #include "source/ignore.hpp"
 #include "source/secrets.hpp"
 #include "support/memory_tree.hpp"

@@ -1,6 +1,6 @@
 #include "base/error.hpp"
-#include "cli/arguments.hpp"
 #include "cli/flags.hpp"
+#include "cli/reading.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #include "base/error.hpp"
-#include "google/registry_login.hpp"
+#include "google/artifact_registry.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-#include "inventory/cache_parts.hpp"
 #include "inventory/cleaning.hpp"
 #include "support/fake_docker.hpp"
 #include "support/recording_reporter.hpp"

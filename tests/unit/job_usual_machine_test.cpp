@@ -1,4 +1,4 @@
-#include "job/usual_machine.hpp"
+#include "job/make_job.hpp"
 
 #include <doctest/doctest.h>
 

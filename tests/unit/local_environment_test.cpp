@@ -1,6 +1,5 @@
 #include "base/json.hpp"
 #include "local/cluster.hpp"
-#include "local/environment.hpp"
 #include "local/host_resources.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,6 @@
 #include "local/metrics.hpp"
 #include "local/run.hpp"
 #include "local/study.hpp"
-#include "local/trial.hpp"
 #include "support/fake_docker.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,5 @@
 #include "base/file.hpp"
 #include "plan/advice.hpp"
-#include "plan/gpu_use.hpp"
-#include "plan/path_advice.hpp"
 #include "support/memory_tree.hpp"
 #include "support/temporary_directory.hpp"
 

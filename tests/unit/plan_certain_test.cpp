@@ -1,5 +1,4 @@
 #include "plan/advice.hpp"
-#include "plan/data_workers.hpp"
 #include "project/certain.hpp"
 #include "support/memory_tree.hpp"
 

@@ -1,4 +1,4 @@
-#include "plan/start_advice.hpp"
+#include "plan/advice.hpp"
 #include "project/certain.hpp"
 #include "support/memory_tree.hpp"
 

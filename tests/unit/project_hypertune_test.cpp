@@ -1,4 +1,4 @@
-#include "project/program/hypertune.hpp"
+#include "project/program/named_distributions.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,7 @@
 #include "base/error.hpp"
 #include "project/findings.hpp"
-#include "project/program/entry_inference.hpp"
 #include "project/program/inference.hpp"
 #include "project/requirements/named_pythons.hpp"
-#include "project/requirements/requires_python.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>

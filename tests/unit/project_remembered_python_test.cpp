@@ -1,4 +1,3 @@
-#include "project/program/entry_inference.hpp"
 #include "project/program/inference.hpp"
 #include "project/program/remembered_python.hpp"
 #include "project/project.hpp"

@@ -1,6 +1,5 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "source/allowed_secrets.hpp"
 #include "source/secrets.hpp"
 #include "support/memory_tree.hpp"
 

@@ -1,8 +1,7 @@
-#include "project/program/entry_inference.hpp"
-
 #include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
+#include "project/program/inference.hpp"
 #include "project/program/modules.hpp"
 #include "project/program/program_candidates.hpp"
 #include "project/tables/python_names.hpp"
@@ -18,7 +17,6 @@
 // Infers the program that a user would start. A wrong guess costs a job, so a candidate is taken
 // only if it is the only one left or is clearly ahead of the others; otherwise the candidates are
 // listed with the flag for each.
-
 namespace autopack::project {
 
 namespace {

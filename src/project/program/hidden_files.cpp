@@ -1,5 +1,3 @@
-#include "project/program/hidden_files.hpp"
-
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
 #include "project/code/python_file.hpp"
@@ -22,8 +20,7 @@ bool is_environment_name(std::string_view path) {
   return name == environment_file || name.starts_with(".env.");
 }
 
-}  // namespace
-
+/// Warns that the Python code `from` reads the file `path` in `line`, which `rule` leaves out.
 void warn_of_hidden(Findings& findings,
                     const source::Rule& rule,
                     const std::string& from,
@@ -36,13 +33,15 @@ void warn_of_hidden(Findings& findings,
       {source::bring_back_command(path, false, rule)});
 }
 
+}  // namespace
+
 void check_files_of_setup(Findings& findings) {
   const std::string setup{"setup.py"};
   const auto place = findings.follow(setup);
   const auto code = place.is_file() ? findings.tree().read(place.entry.path) : std::string{};
   std::set<std::string> seen;
   for (const auto& string : read_python_file(code).strings) {
-    // It stands at the root, so both ways to name a file lead to the same.
+    // It is at the root, so both ways to name a file lead to the same.
     const auto path = string.computed ? std::nullopt : source::normalise(string.text);
     if (!path || !findings.is_file(*path) || !findings.is_ignored(*path) ||
         opened_from(code, string.line, string.text) == OpenedFrom::nowhere ||

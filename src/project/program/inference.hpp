@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace autopack::project {
 
@@ -19,8 +20,17 @@ struct Inferred {
 /// Makes `entry` the entry point of `request`.
 void choose_entry(const Inferred& entry, Request& request);
 
-/// As infer_entry of entry_inference.hpp; if no candidate is clear, returns nothing and leaves
-/// `request` unchanged.
+/// Returns the possible entry points, the most likely first, without reasons. Empty if the project
+/// has no program.
+std::vector<Inferred> entry_choices(const source::Tree& tree, const Request& request);
+
+/// Chooses the entry of `request`, which has none: `train.py` or `main.py` at the root, the only
+/// program that trains, the only console script of the project's package, or its only program. A
+/// file that imports its own package becomes a module. If no candidate is clear, throws
+/// Error(usage) with the choices, and the name of the `directory` for messages.
+Inferred infer_entry(const source::Tree& tree, Request& request, const std::string& directory);
+
+/// As infer_entry; if no candidate is clear, returns nothing and leaves `request` unchanged.
 std::optional<Inferred> find_entry(const source::Tree& tree, Request& request);
 
 /// Returns the official Python image of a version for `project`: that of `.python-version`, else

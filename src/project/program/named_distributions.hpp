@@ -2,6 +2,7 @@
 
 #include "project/project.hpp"
 #include "python/marker.hpp"
+#include "source/tree.hpp"
 
 #include <string>
 #include <vector>
@@ -20,5 +21,9 @@ struct NamedDistributions {
 NamedDistributions named_distributions(const source::Tree& tree,
                                        const Project& project,
                                        const python::MarkerEnvironment& environment = {});
+
+/// Returns true if a requirement, the package's metadata or an import names cloudml-hypertune, with
+/// which a trial reports its metrics.
+bool names_hypertune(const source::Tree& tree, const Project& project);
 
 }  // namespace autopack::project

@@ -1,5 +1,3 @@
-#include "project/program/needed.hpp"
-
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
 #include "project/findings.hpp"

@@ -3,6 +3,7 @@
 #include "project/findings.hpp"
 #include "project/program/remembered_python.hpp"
 #include "project/project.hpp"
+#include "source/ignore.hpp"
 
 #include <cstddef>
 #include <deque>
@@ -106,5 +107,15 @@ private:
   std::unordered_map<std::string, bool> taken_;  ///< modules; false if one cannot contain another
   std::unordered_map<std::string, std::vector<std::string>> listed_;
 };
+
+/// Includes files that git ignores and the program imports or names: generated modules, built
+/// extensions, files named in strings of its code, unless they are large. Warns about these, about
+/// files that it opens and another rule excludes, and about submodules that it needs and that were
+/// not fetched. Records the contents of the Python files that it read.
+void keep_what_is_needed(Findings& findings, const Request& request, Project& project);
+
+/// Takes in the files that setup.py opens and only git ignores, and warns of those that another
+/// rule leaves out.
+void check_files_of_setup(Findings& findings);
 
 }  // namespace autopack::project

@@ -1,7 +1,6 @@
-#include "project/program/program_reach.hpp"
-
 #include "base/tree_path.hpp"
 #include "project/program/modules.hpp"
+#include "project/program/program_candidates.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -17,4 +17,8 @@ std::optional<std::string> minor_python(std::string_view text);
 /// one entry for each file; a release counts as its whole minor version.
 std::vector<RequiresPython> read_named_pythons(const Findings& findings);
 
+/// Returns the Python condition of pyproject.toml, setup.cfg or setup.py; the first one applies, as
+/// in an installation of the project.
+std::optional<RequiresPython> read_requires_python(const Findings& findings);
+
 }  // namespace autopack::project
