@@ -104,8 +104,8 @@ public:
     for (const auto& listed : project_->listed_requirements) {
       take(listed);
     }
-    for (const auto& text : project_->requirements) {
-      take({.requirement = python::parse_requirement(text), .origin = flags_origin});
+    for (const auto& asked : project_->requirements) {
+      take({.requirement = asked.parts, .origin = flags_origin});
     }
     for (const auto& text : of_package) {
       take_of_package({.requirement = python::parse_requirement(text), .origin = package_origin});

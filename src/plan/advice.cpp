@@ -7,7 +7,6 @@
 #include "project/program/named_distributions.hpp"
 #include "project/program/opened_paths.hpp"
 #include "project/requirements/requirement_checks.hpp"
-#include "project/requirements/requirement_lines.hpp"
 #include "python/requirement.hpp"
 #include "python/specifier.hpp"
 #include "python/version.hpp"
@@ -331,10 +330,9 @@ bool may_stay(const Framework& framework, const std::string& rest) {
 }
 
 void report_replaced(const Framework& framework,
-                     const std::string& text,
+                     const python::Requirement& requirement,
                      const std::string& origin,
                      Problems& problems) {
-  const auto requirement = python::parse_requirement(text);
   const bool same =
       requirement.name == framework.distribution ||
       (framework.distribution == "tensorflow" &&
@@ -360,8 +358,9 @@ void report_replaced(const Framework& framework,
 
 /// Reports names of the public index that pip cannot install: two only report the right name and
 /// fail, the third belongs to nobody.
-void report_impossible(const std::string& text, const std::string& origin, Problems& problems) {
-  const auto requirement = python::parse_requirement(text);
+void report_impossible(const python::Requirement& requirement,
+                       const std::string& origin,
+                       Problems& problems) {
   if (requirement.kind != python::Requirement::Kind::named) {
     return;
   }
@@ -394,8 +393,9 @@ bool is_for_mac(const std::string& name) {
 }
 
 /// Reports lines that `pip freeze` writes on other machines, and that no pip on Linux can install.
-void report_foreign(const std::string& text, const std::string& origin, Problems& problems) {
-  const auto requirement = python::parse_requirement(text);
+void report_foreign(const python::Requirement& requirement,
+                    const std::string& origin,
+                    Problems& problems) {
   const auto name = requirement.name.value_or("");
   if (requirement.kind != python::Requirement::Kind::named || requirement.marker) {
     return;
@@ -419,32 +419,24 @@ void report_doubtful_requirements(const ReadablePlan& plan,
                                   const project::Project& project,
                                   Problems& problems) {
   const auto framework = framework_of(plan.base);
-  const auto report = [&](const std::string& text, const std::string& origin) {
-    report_impossible(text, origin, problems);
-    report_foreign(text, origin, problems);
+  const auto report = [&](const python::Requirement& requirement, const std::string& origin) {
+    report_impossible(requirement, origin, problems);
+    report_foreign(requirement, origin, problems);
     if (framework) {
-      report_replaced(*framework, text, origin, problems);
+      report_replaced(*framework, requirement, origin, problems);
     }
   };
-  for (const auto& file : project.requirement_inputs) {
-    const auto entry = plan.working_directory().find(file);
-    const bool is_text = file.ends_with(".txt") || file.ends_with(".in");
-    if (!entry || entry->type != source::EntryType::file || !is_text) {
-      continue;
-    }
-    const auto text = project::decode_requirements(plan.working_directory().read(file)).text;
-    for (const auto& line : project::split_requirements(text)) {
-      if (line.requirement) {
-        report(*line.requirement, fmt::format("{}:{}", printable(file), line.first));
-      }
+  for (const auto& listed : project.listed_requirements) {
+    if (!listed.editable) {
+      report(listed.requirement, listed.origin);
     }
   }
   for (const auto& requirement : project.requirements) {
-    report(requirement, "`--requirements`");
+    report(requirement.parts, "`--requirements`");
   }
   if (!project.lock) {
     for (const auto& requirement : plan.dependencies.package_requirements) {
-      report_foreign(requirement, "pyproject.toml", problems);
+      report_foreign(python::parse_requirement(requirement), "pyproject.toml", problems);
     }
   }
 }

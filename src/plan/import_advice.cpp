@@ -79,7 +79,7 @@ private:
   static bool has_extras(const project::Project& project) {
     const auto asks = [](const std::string& text) { return text.find('[') != std::string::npos; };
     return std::ranges::any_of(project.normalised_requirements, asks) ||
-           std::ranges::any_of(project.requirements, asks);
+           std::ranges::any_of(python::texts_of(project.requirements), asks);
   }
 
   bool is_unread_;  ///< only the build of the project determines its requirements
@@ -119,12 +119,12 @@ std::vector<OpenImport> without_repeats(std::vector<OpenImport> imports) {
 }
 
 /// Returns the modules of `imports` that the requirements of an extra provide.
-std::vector<std::string> brought_by(const std::vector<std::string>& requirements,
+std::vector<std::string> brought_by(const std::vector<python::WrittenRequirement>& requirements,
                                     const std::vector<OpenImport>& imports) {
   std::vector<std::string> names;
-  for (const auto& text : requirements) {
-    if (auto name = python::parse_requirement(text).name) {
-      names.push_back(std::move(*name));
+  for (const auto& requirement : requirements) {
+    if (requirement.parts.name) {
+      names.push_back(*requirement.parts.name);
     }
   }
   std::vector<std::string> modules;

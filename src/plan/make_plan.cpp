@@ -172,13 +172,12 @@ void add_extra(const project::Package& package,
   if (found == package.extra_requirements.end() || !seen.insert(found->first).second) {
     return;
   }
-  for (const std::string& text : found->second) {
-    const auto parsed = python::parse_requirement(text);
-    if (!package.is_called(parsed.name)) {
-      requirements.push_back(text);
+  for (const auto& requirement : found->second) {
+    if (!package.is_called(requirement.parts.name)) {
+      requirements.push_back(requirement.text);
       continue;
     }
-    for (const std::string& other : parsed.extras) {
+    for (const std::string& other : requirement.parts.extras) {
       add_extra(package, other, seen, requirements);
     }
   }
@@ -198,7 +197,7 @@ void add_package(Dependencies& dependencies,
   dependencies.build_environment = package.build_environment;
   dependencies.package_files = package_files(tree, package);
   if (package.requirements) {
-    dependencies.package_requirements = *package.requirements;
+    dependencies.package_requirements = python::texts_of(*package.requirements);
     std::set<std::string> seen;
     for (const std::string& extra : package.extras) {
       add_extra(package, extra, seen, dependencies.package_requirements);
@@ -215,7 +214,7 @@ Dependencies project_dependencies(const source::Tree& tree, const project::Proje
                             .requirement_files = project.requirement_files,
                             .requirement_edits = project.requirement_edits,
                             .pip_options = project.pip_options,
-                            .requirements = project.requirements,
+                            .requirements = python::texts_of(project.requirements),
                             .packages = project.extra_packages,
                             .hashed = project.hashed,
                             .requirement_copies = requirement_copies(tree, project)};

@@ -123,8 +123,9 @@ struct Package {
   std::vector<std::string> files{};   ///< descriptions: pyproject.toml, setup.cfg, setup.py
   bool installs{true};                ///< false: its files only list the program's dependencies
   /// The requirements in `[project]`; absent if only the build backend knows them.
-  std::optional<std::vector<std::string>> requirements{};
-  std::map<std::string, std::vector<std::string>> extra_requirements{};  ///< by extra, as above
+  std::optional<std::vector<python::WrittenRequirement>> requirements{};
+  /// By extra, as above.
+  std::map<std::string, std::vector<python::WrittenRequirement>> extra_requirements{};
   std::vector<std::string> extras{};  ///< requested by a requirement like `-e .[gpu]`, sorted
   /// Directories of packages to install with it, with extras: `packages/lib[gpu]`.
   std::vector<std::string> members{};
@@ -233,9 +234,9 @@ struct Project {
   std::vector<std::string> index_hosts{};  ///< in all URLs of requirement files, sorted
   std::vector<LineEdit> requirement_edits{};
   std::vector<std::string> environment_variables{};  ///< `${NAME}` in requirement files, sorted
-  std::vector<std::string> requirements{};           ///< from the Request, checked
-  std::vector<std::string> extra_packages{};         ///< inside the tree
-  std::vector<std::string> extra_dirs{};             ///< inside the tree, including files
+  std::vector<python::WrittenRequirement> requirements{};  ///< from the Request, checked
+  std::vector<std::string> extra_packages{};               ///< inside the tree
+  std::vector<std::string> extra_dirs{};                   ///< inside the tree, including files
   std::vector<Extra> outside_packages{};
   std::vector<Extra> outside_dirs{};
   std::optional<CondaRequest> conda{};

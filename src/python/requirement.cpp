@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "python/archive_name.hpp"
+#include "python/name.hpp"
 
 #include <fmt/format.h>
 
@@ -327,6 +328,18 @@ std::string normalised(const Requirement& requirement) {
     }
   }
   return text;
+}
+
+WrittenRequirement::WrittenRequirement(std::string written)
+    : text{std::move(written)}, parts{parse_requirement(text)} {}
+
+std::vector<std::string> texts_of(const std::vector<WrittenRequirement>& requirements) {
+  std::vector<std::string> texts;
+  texts.reserve(requirements.size());
+  for (const auto& requirement : requirements) {
+    texts.push_back(requirement.text);
+  }
+  return texts;
 }
 
 }  // namespace autopack::python

@@ -29,4 +29,17 @@ Requirement parse_requirement(std::string_view text);
 /// omits credentials.
 std::string normalised(const Requirement& requirement);
 
+/// A requirement as written, and its parts.
+struct WrittenRequirement {
+  WrittenRequirement(std::string written);  // NOLINT(google-explicit-constructor): parses it
+
+  WrittenRequirement(const char* written) : WrittenRequirement{std::string{written}} {}  // NOLINT
+
+  std::string text;
+  Requirement parts;
+};
+
+/// Returns the texts as written.
+std::vector<std::string> texts_of(const std::vector<WrittenRequirement>& requirements);
+
 }  // namespace autopack::python

@@ -39,8 +39,8 @@ std::string facts(const Files& files) {
     return "none";
   }
   return join(package->files, " ") + " | " + package->import_root + " | " +
-         (package->requirements ? join(*package->requirements, " ") : "?") + " | " +
-         (package->isolated ? "" : join(package->build_requirements, " "));
+         (package->requirements ? join(python::texts_of(*package->requirements), " ") : "?") +
+         " | " + (package->isolated ? "" : join(package->build_requirements, " "));
 }
 
 std::string errors(Files files) {
@@ -103,7 +103,8 @@ TEST_CASE("static requirements of a package are read from pyproject.toml") {
   CHECK(facts(with_pyproject(hatch + "dynamic=['dependencies']\n")) == "pyproject.toml |  | ? | ");
   const auto package = package_of(
       with_pyproject(hatch + "[project.optional-dependencies]\nGPU_x=['cupy', 'trainer[io]']\n"));
-  CHECK(package->extra_requirements.at("gpu-x") == Strings{"cupy", "trainer[io]"});
+  CHECK(python::texts_of(package->extra_requirements.at("gpu-x")) ==
+        Strings{"cupy", "trainer[io]"});
 }
 
 TEST_CASE("a build sees what is installed when setup.py imports what it does not ask for") {
@@ -176,7 +177,7 @@ TEST_CASE("sources of uv are passed to pip") {
       with_pyproject(project + sources, {{"libs/one/pyproject.toml", "[project]\nname='Lib'\n"}}),
       &warnings);
   CHECK(package->members == Strings{"libs/one"});
-  CHECK(join(*package->requirements, ", ") ==
+  CHECK(join(python::texts_of(*package->requirements), ", ") ==
         "b[c] @ git+https://host/b@f00 ; python_version > \"3\", d, e");
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].message == "pip does not read that uv takes `d` from the index `own`");
@@ -207,7 +208,8 @@ TEST_CASE("a workspace member that the root needs is installed if the root is no
   REQUIRE(package);
   CHECK_FALSE(package->installs);
   CHECK(package->members == Strings{"packages/wgpu", "packages/wtrain[gpu]", "packages/wutil"});
-  CHECK(join(*package->requirements, ", ") == "einops, far @ git+https://host/far, tqdm");
+  CHECK(join(python::texts_of(*package->requirements), ", ") ==
+        "einops, far @ git+https://host/far, tqdm");
   CHECK(warnings.empty());
   auto more = files;
   more["run.sh"] = "";
@@ -230,7 +232,7 @@ TEST_CASE("a source outside of the directory is satisfied by --extra-packages") 
       const auto project = scan(tree, {.directory = place.path() / "apps/one",
                                        .script = "run.sh",
                                        .extra_packages = std::move(extras)});
-      return join(*project.package->requirements, ",");
+      return join(python::texts_of(*project.package->requirements), ",");
     } catch (const Error& error) {
       std::string text;
       for (const auto& problem : error.problems()) {

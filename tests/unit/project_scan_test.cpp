@@ -608,7 +608,7 @@ TEST_CASE("extras inside the tree are checked") {
                                       .requirements = {"numpy>=1,<2", "numpy>=1,<2"},
                                       .extra_packages = {"./wheels/a-1-py3-none-any.whl"},
                                       .extra_dirs = {"lib/", "lib"}});
-  CHECK(project.requirements == Strings{"numpy>=1,<2"});
+  CHECK(python::texts_of(project.requirements) == Strings{"numpy>=1,<2"});
   CHECK(project.extra_packages == Strings{"wheels/a-1-py3-none-any.whl"});
   CHECK(project.extra_dirs == Strings{"lib"});
 }

@@ -288,7 +288,7 @@ TEST_CASE("start: conda's environment file and lock files are never silently ign
                              "name: x\nchannels:\n  - defaults\ndependencies:\n  - python=3.9\n"
                              "  - conda-forge::numpy>=1.2  # fast\n  - pytorch=1.12=cuda\n  - pip\n"
                              "  - pip:\n    - einops==0.6 # why\n    - 'wandb'\n");
-  CHECK(conda.requirements == Strings{"einops==0.6", "wandb"});
+  CHECK(python::texts_of(conda.requirements) == Strings{"einops==0.6", "wandb"});
   CHECK(conda.warnings.empty());
   REQUIRE(conda.conda);
   CHECK(conda.conda->file == "environment.yml");
@@ -316,7 +316,7 @@ TEST_CASE("start: the pip part of an environment file is read as pip reads it") 
       "    - einops\n    - \"-r reqs.txt\"\n    - -c c.txt\n    - --extra-index-url "
       "https://host/whl\n    - --pre\n    - -i https://pypi/simple\n");
   CHECK(project.warnings.empty());
-  CHECK(project.requirements == Strings{"einops"});
+  CHECK(python::texts_of(project.requirements) == Strings{"einops"});
   CHECK(project.requirement_files == Strings{"reqs.txt"});
   CHECK(project.pip_options == Strings{"--constraint", "c.txt", "--extra-index-url",
                                        "https://host/whl", "--pre", "--index-url",
@@ -350,11 +350,11 @@ TEST_CASE("start: a `# /// script` block is installed where nothing else says wh
     return scan(MemoryTree{files}, request);
   };
   const auto alone = scanned({});
-  CHECK(alone.requirements == Strings{"einops>=0.7", "tqdm"});
+  CHECK(python::texts_of(alone.requirements) == Strings{"einops>=0.7", "tqdm"});
   CHECK(alone.warnings.empty());
   REQUIRE(alone.script_python);
   CHECK(alone.script_python->origin == "train.py:3");
-  CHECK(scanned({}, {.requirements = {"six"}}).requirements ==
+  CHECK(python::texts_of(scanned({}, {.requirements = {"six"}}).requirements) ==
         Strings{"six", "einops>=0.7", "tqdm"});
   CHECK(
       text_of(scanned({{"requirements.txt", "einops==1\n"}}).warnings) ==
@@ -498,7 +498,7 @@ TEST_CASE("start: extras and groups of the project, whose name is never asked of
   CHECK(scan(package, {.script = "top.py", .requirements = {"my.pkg"}}).requirements.empty());
   CHECK(refusal(package, {.script = "top.py", .package_extras = {"gpx"}}) ==
         "the project has no extra `gpx` (extra) [did you mean `gpu`?]");
-  CHECK(scan(package, {.script = "top.py", .groups = {"train"}}).requirements ==
+  CHECK(python::texts_of(scan(package, {.script = "top.py", .groups = {"train"}}).requirements) ==
         Strings{"einops", "wandb"});
   CHECK(refusal(package, {.script = "top.py", .groups = {"tran"}}) ==
         "`[dependency-groups]` has no group `tran` (group) [did you mean `train`?]");

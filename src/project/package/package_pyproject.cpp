@@ -41,9 +41,9 @@ std::optional<toml::table> parse(Findings& findings) {
 }
 
 /// Reports paths of other machines as errors: pip finds nothing there.
-void check_paths(Findings& findings, const std::vector<std::string>& requirements) {
-  for (const auto& text : requirements) {
-    if (const auto foreign = path_of_another_machine(python::parse_requirement(text))) {
+void check_paths(Findings& findings, const std::vector<python::WrittenRequirement>& requirements) {
+  for (const auto& requirement : requirements) {
+    if (const auto foreign = path_of_another_machine(requirement.parts)) {
       findings.error(foreign->message, pyproject_name + " project.dependencies", foreign->hints);
     }
   }
@@ -56,7 +56,7 @@ void read_requirements(Findings& findings,
   const auto project = document["project"];
   UvSources sources{findings, request, document};
   const auto read = [&](Node list) {
-    std::vector<std::string> requirements;
+    std::vector<python::WrittenRequirement> requirements;
     for (const auto& text : strings_of(list)) {
       sources.apply(text, requirements);
     }

@@ -45,8 +45,9 @@ public:
   Named(NamedDistributions& named, const python::MarkerEnvironment& environment)
       : named_{named}, environment_{environment} {}
 
-  void add(std::string_view text) {
-    const auto parsed = python::parse_requirement(text);
+  void add(std::string_view text) { add(python::parse_requirement(text)); }
+
+  void add(const python::Requirement& parsed) {
     if (parsed.marker) {
       const auto marker = python::Marker::parse(*parsed.marker);
       if (marker && marker->holds_in(environment_) == false) {
@@ -192,7 +193,7 @@ NamedDistributions named_distributions(const source::Tree& tree,
     }
   }
   for (const auto& requirement : project.requirements) {
-    requirements.add(requirement);
+    requirements.add(requirement.parts);
   }
   for (const auto& package : project.extra_packages) {
     requirements.add(package);

@@ -96,30 +96,38 @@ std::vector<std::string> package_requirements(const source::Tree& tree, const Pa
 constexpr std::size_t shortest_commit{40};
 
 /// Returns true for requirements that Linux does not install.
-bool is_for_others(const std::string& text) {
-  const auto written = python::parse_requirement(text).marker;
-  const auto marker = written ? python::Marker::parse(*written) : std::nullopt;
+bool is_for_others(const python::Requirement& requirement) {
+  const auto marker =
+      requirement.marker ? python::Marker::parse(*requirement.marker) : std::nullopt;
   return marker && marker->holds_in({.variables = {{"os_name", "posix"},
                                                    {"platform_system", "Linux"},
                                                    {"sys_platform", "linux"}}}) == false;
 }
 
-std::vector<std::string> all_requirements(const source::Tree& tree, const Project& project) {
-  auto texts = project.normalised_requirements;
-  texts.insert(texts.end(), project.requirements.begin(), project.requirements.end());
-  if (project.package) {
-    const auto more = package_requirements(tree, *project.package);
-    texts.insert(texts.end(), more.begin(), more.end());
+std::vector<python::Requirement> all_requirements(const source::Tree& tree,
+                                                  const Project& project) {
+  std::vector<python::Requirement> all;
+  for (const auto& listed : project.listed_requirements) {
+    if (!listed.constraint) {
+      all.push_back(listed.requirement);
+    }
   }
-  std::erase_if(texts, is_for_others);
-  return texts;
+  for (const auto& asked : project.requirements) {
+    all.push_back(asked.parts);
+  }
+  if (project.package) {
+    for (const auto& text : package_requirements(tree, *project.package)) {
+      all.push_back(python::parse_requirement(text));
+    }
+  }
+  std::erase_if(all, is_for_others);
+  return all;
 }
 
 /// Returns true for a requirement without a choice: then a git source is fetched on this machine,
 /// unless something else requires an installation by pip.
-bool leaves_no_choice(const std::string& text) {
-  const auto requirement = python::parse_requirement(text);
-  switch (text.starts_with('-') ? python::Requirement::Kind::path : requirement.kind) {
+bool leaves_no_choice(const python::Requirement& requirement) {
+  switch (requirement.kind) {
     case python::Requirement::Kind::named: return requirement.rest.find("==") != std::string::npos;
     case python::Requirement::Kind::url: {
       const auto& url = requirement.target;
@@ -156,16 +164,15 @@ SystemNeed need_of_ssh(const std::string& target) {
 }
 
 void add_git(std::vector<SystemNeed>& needs,
-             const std::vector<std::string>& texts,
+             const std::vector<python::Requirement>& requirements,
              const Project& project,
              bool runs_apt) {
   const bool runs_pip = runs_apt || (project.package && project.package->installs);
-  if (!runs_pip && std::ranges::all_of(texts, leaves_no_choice)) {
+  if (!runs_pip && std::ranges::all_of(requirements, leaves_no_choice)) {
     return;
   }
   std::set<std::string, std::less<>> reported;
-  for (const auto& text : texts) {
-    const auto requirement = python::parse_requirement(text);
+  for (const auto& requirement : requirements) {
     const auto target = redact_credentials(requirement.target);
     const bool by_ssh = to_lower(target).starts_with("git+ssh:");
     if (!to_lower(target).starts_with("git+") || !reported.insert(by_ssh ? "ssh" : "git").second) {
@@ -208,11 +215,12 @@ void add_computed_git(std::vector<SystemNeed>& needs,
   }
 }
 
-void add_rows(std::vector<SystemNeed>& needs, const std::vector<std::string>& texts) {
+void add_rows(std::vector<SystemNeed>& needs,
+              const std::vector<python::Requirement>& requirements) {
   std::set<std::string, std::less<>> names;
-  for (const std::string& text : texts) {
-    if (auto name = text.starts_with('-') ? std::nullopt : python::parse_requirement(text).name) {
-      names.insert(std::move(*name));
+  for (const auto& requirement : requirements) {
+    if (requirement.name) {
+      names.insert(*requirement.name);
     }
   }
   for (const NeedRow& row : rows) {
@@ -257,10 +265,10 @@ std::vector<SystemNeed> system_needs(const source::Tree& tree,
                                      const Project& project,
                                      bool runs_apt) {
   std::vector<SystemNeed> needs;
-  const auto texts = all_requirements(tree, project);
-  add_git(needs, texts, project, runs_apt);
+  const auto requirements = all_requirements(tree, project);
+  add_git(needs, requirements, project, runs_apt);
   add_computed_git(needs, tree, project);
-  add_rows(needs, texts);
+  add_rows(needs, requirements);
   if (project.package && builds_extensions(tree)) {
     needs.push_back({.message = "the project's own package builds an extension, which takes a "
                                 "compiler",

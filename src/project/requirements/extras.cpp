@@ -14,7 +14,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -246,7 +248,8 @@ void ExtrasReader::read_requirement(const std::string& text, const std::string& 
         origin, {"write it into requirements.txt with a variable such as `${TOKEN}`"});
     return;
   }
-  const auto requirement = python::parse_requirement(bare);
+  python::WrittenRequirement written{std::string{bare}};
+  const auto& requirement = written.parts;
   if (requirement.kind == python::Requirement::Kind::malformed) {
     findings_->error(
         requirement.problem, origin,
@@ -261,7 +264,7 @@ void ExtrasReader::read_requirement(const std::string& text, const std::string& 
     findings_->error(fmt::format("`{}` is a path, not a requirement", printable(bare)), origin,
                      {fmt::format("--extra-packages {}", shell_quote(requirement.target))});
   } else {
-    project_->requirements.emplace_back(bare);
+    project_->requirements.push_back(std::move(written));
   }
 }
 
@@ -404,11 +407,13 @@ void ExtrasReader::add_outside(std::vector<Extra>& extras,
   extras.push_back({name, outside.path, outside.is_directory});
 }
 
-void drop_repeated(std::vector<std::string>& list) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    list.erase(std::remove(list.begin() + static_cast<std::ptrdiff_t>(i) + 1, list.end(), list[i]),
-               list.end());
-  }
+/// Keeps the first of the elements with the same `text_of`.
+template <typename Element, typename TextOf>
+void drop_repeated(std::vector<Element>& list, TextOf text_of) {
+  std::set<std::string> seen;
+  std::erase_if(list, [&](const Element& element) {
+    return !seen.insert(std::invoke(text_of, element)).second;
+  });
 }
 
 }  // namespace
@@ -437,9 +442,9 @@ void read_extras(Findings& findings,
   for (const auto& directory : request.extra_dirs) {
     reader.read_directory(directory);
   }
-  drop_repeated(project.requirements);
-  drop_repeated(project.extra_packages);
-  drop_repeated(project.extra_dirs);
+  drop_repeated(project.requirements, &python::WrittenRequirement::text);
+  drop_repeated(project.extra_packages, std::identity{});
+  drop_repeated(project.extra_dirs, std::identity{});
 }
 
 }  // namespace autopack::project

@@ -82,8 +82,8 @@ std::map<std::string, std::vector<Conditions>> conditions_by_name(
 std::vector<ListedRequirement> asked_together(const Project& project) {
   auto all = project.listed_requirements;
   if (!project.hashed && !project.lock) {
-    for (const auto& text : project.requirements) {
-      all.push_back({.requirement = python::parse_requirement(text), .origin = "requirements"});
+    for (const auto& asked : project.requirements) {
+      all.push_back({.requirement = asked.parts, .origin = "requirements"});
     }
   }
   return all;

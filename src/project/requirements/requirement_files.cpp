@@ -258,15 +258,20 @@ std::string read_at_root(const Findings& findings, const char* name) {
 /// Returns the distributions that installing the project's own package installs, as far as its
 /// files list them.
 std::vector<std::string> names_of_package(const Findings& findings, const Project& project) {
-  std::vector<std::string> texts = project.package->requirements.value_or(Strings{});
-  const auto literals = read_setup_py(read_at_root(findings, "setup.py")).literals;
-  texts.insert(texts.end(), literals.begin(), literals.end());
+  std::vector<std::string> texts = read_setup_py(read_at_root(findings, "setup.py")).literals;
   const auto ini = parse_ini(read_at_root(findings, "setup.cfg"));
   if (const auto lines = find_option(ini, "options", "install_requires")) {
     const auto more = split(*lines, '\n');
     texts.insert(texts.end(), more.begin(), more.end());
   }
   std::vector<std::string> names;
+  if (project.package->requirements) {
+    for (const auto& requirement : *project.package->requirements) {
+      if (requirement.parts.name) {
+        names.push_back(*requirement.parts.name);
+      }
+    }
+  }
   for (const auto& text : texts) {
     if (auto name = python::parse_requirement(text).name) {
       names.push_back(std::move(*name));

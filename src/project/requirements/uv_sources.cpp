@@ -105,8 +105,9 @@ UvSources::UvSources(Findings& findings, const Request& request, const toml::tab
       root_{.file = root_file, .sources = document["tool"]["uv"]["sources"].as_table()},
       workspace_{strings_of(document["tool"]["uv"]["workspace"]["members"])} {}
 
-void UvSources::apply(const std::string& text, std::vector<std::string>& requirements) {
-  apply_in(root_, text, requirements);
+void UvSources::apply(const python::WrittenRequirement& written,
+                      std::vector<python::WrittenRequirement>& requirements) {
+  apply_in(root_, written, requirements);
 }
 
 std::vector<std::string> UvSources::members() const {
@@ -122,9 +123,9 @@ std::vector<std::string> UvSources::members() const {
 }
 
 void UvSources::apply_in(const Scope& scope,
-                         const std::string& text,
-                         std::vector<std::string>& requirements) {
-  const auto parsed = python::parse_requirement(text);
+                         const python::WrittenRequirement& written,
+                         std::vector<python::WrittenRequirement>& requirements) {
+  const auto& parsed = written.parts;
   const bool is_named = parsed.name && parsed.kind == python::Requirement::Kind::named;
   const auto source = is_named ? find(scope, *parsed.name) : Source{};
   const auto* const table = source.node == nullptr ? nullptr : source.node->as_table();
@@ -142,7 +143,7 @@ void UvSources::apply_in(const Scope& scope,
     report_unread(source, *parsed.name);
   }
   if (!scope.is_resolved) {
-    requirements.push_back(text);
+    requirements.push_back(written);
   }
 }
 
@@ -211,7 +212,7 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
 /// Returns false, with an error or because a flag installs it, if it is not a member.
 bool UvSources::add_member(const Source& source,
                            const python::Requirement& requirement,
-                           std::vector<std::string>& requirements) {
+                           std::vector<python::WrittenRequirement>& requirements) {
   const auto& name = requirement.name.value_or("");
   const auto path = (*source.node->as_table())["path"].value<std::string>();
   const auto directory =
@@ -232,7 +233,7 @@ bool UvSources::add_member(const Source& source,
 void UvSources::read_member(const std::string& directory,
                             const toml::table& source,
                             const std::set<std::string>& extras,
-                            std::vector<std::string>& requirements) {
+                            std::vector<python::WrittenRequirement>& requirements) {
   if (directory.empty()) {
     return;  // the root itself
   }

@@ -21,7 +21,8 @@ public:
 
   /// Adds the replacement of `text`, a requirement of the root, for pip to `requirements`. Packages
   /// of the workspace and local directories become members instead.
-  void apply(const std::string& text, std::vector<std::string>& requirements);
+  void apply(const python::WrittenRequirement& written,
+             std::vector<python::WrittenRequirement>& requirements);
 
   /// Returns the members so far, and their own members, as in Package::members.
   std::vector<std::string> members() const;
@@ -45,17 +46,17 @@ private:
   };
 
   void apply_in(const Scope& scope,
-                const std::string& text,
-                std::vector<std::string>& requirements);
+                const python::WrittenRequirement& written,
+                std::vector<python::WrittenRequirement>& requirements);
   Source find(const Scope& scope, const std::string& name) const;
   void report_unread(const Source& source, const std::string& name);
   bool add_member(const Source& source,
                   const python::Requirement& requirement,
-                  std::vector<std::string>& requirements);
+                  std::vector<python::WrittenRequirement>& requirements);
   void read_member(const std::string& directory,
                    const toml::table& source,
                    const std::set<std::string>& extras,
-                   std::vector<std::string>& requirements);
+                   std::vector<python::WrittenRequirement>& requirements);
   void report_missing_member(const Source& source, const std::string& name);
   bool is_extra_package(const std::string& path) const;
   std::optional<std::string> find_member(const std::string& name) const;
