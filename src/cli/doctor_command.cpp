@@ -9,6 +9,7 @@
 #include "pipeline/image_name.hpp"
 #include "pipeline/planning.hpp"
 #include "preflight/surroundings.hpp"
+#include "resolve/uv.hpp"
 
 #include <fmt/format.h>
 
@@ -124,6 +125,8 @@ private:
              });
            }});
     }
+    checks.push_back(
+        {"resolver", "the resolver", [&] { return look_at_resolver(session, sources); }});
     checks.push_back({"credentials", "whether the Google credentials are good", [&sources] {
                         return preflight::or_error("credentials", [&] {
                           auto& source = sources.apis().credentials();
@@ -144,6 +147,16 @@ private:
           preflight::judge_engine(engine::make_docker(options)->info(), options.endpoint)};
       append(findings, preflight::judge_settings(engine::read_settings(options), environment));
       return findings;
+    });
+  }
+
+  static Problems look_at_resolver(Session& session, PreflightSources& sources) {
+    return preflight::or_error("resolver", [&] {
+      const auto uv = resolve::find_uv(session.services.environment, &sources.stop());
+      return Problems{preflight::ok(
+          "resolver",
+          uv ? fmt::format("uv {} from {} resolves requirements", uv->version, uv->origin)
+             : "uv is downloaded from the package index when requirements have to be resolved")};
     });
   }
 

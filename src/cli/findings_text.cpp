@@ -69,7 +69,7 @@ std::string because(const Problem& finding) {
 }
 
 std::string finding_text(const Problem& finding, const Paint& paint, Charset charset) {
-  static constexpr std::string_view mend = "mend: ";
+  static constexpr std::string_view fix = "fix: ";
   const std::string margin(finding_column, ' ');
   const auto word = fmt::format("{:<{}}", to_string(finding.severity), finding_column);
   auto text =
@@ -79,8 +79,8 @@ std::string finding_text(const Problem& finding, const Paint& paint, Charset cha
     text += margin + block(printable(reason), finding_column);
   }
   for (const auto& remedy : finding.hints) {
-    text += margin + paint.cyan(mend) +
-            remedy_text(hint_text(remedy, charset), finding_column + mend.size());
+    text += margin + paint.cyan(fix) +
+            remedy_text(hint_text(remedy, charset), finding_column + fix.size());
   }
   return text;
 }

@@ -250,13 +250,13 @@ ImportFindings ImportWalk::run() {
   read_all(false);
   report_files();
   for (auto& problem : findings_.problems) {
-    mend_hints(problem);
+    correct_hints(problem);
   }
   for (const bool certain : {true, false}) {
     for (auto& [module, open] : open_) {
       if (open.certain == certain && !answered_.contains(module)) {
         if (open.elsewhere) {
-          mend_hints(*open.elsewhere);
+          correct_hints(*open.elsewhere);
         }
         open.sure = open.sure && !path_changes_ && !modules_change_;
         findings_.open.push_back(std::move(open));

@@ -144,7 +144,7 @@ private:
   Problem foreign_extension(const project::Import& import,
                             const std::string& path,
                             const ContextEntry& extension) const;
-  void mend_hints(Problem& problem) const;
+  void correct_hints(Problem& problem) const;
   void report_nothing_there(const project::Import& import,
                             const std::string& path,
                             const std::string& wanted);

@@ -37,7 +37,7 @@ std::string hint_of_whole_directory(const Start& start) {
 }  // namespace
 
 /// As a module, a script would no longer find the files beside it.
-void ImportWalk::mend_hints(Problem& problem) const {
+void ImportWalk::correct_hints(Problem& problem) const {
   if (!needs_first_root_ || !start_.is_script) {
     return;
   }

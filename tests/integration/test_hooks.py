@@ -147,8 +147,8 @@ class HooksOfAPerson(Hooks):
         self.assertIn('\x1b[1;31merror:\x1b[0m `Dockerfile` is not what autopack would write', coloured)
         self.assertEqual(plain(coloured).splitlines(), lines)
         # The printed command fixes it, in this locale too.
-        mend, ignore, allow = self.hints(text)
-        self.pasted(mend)
+        fix, ignore, allow = self.hints(text)
+        self.pasted(fix)
         self.assertEqual((self.folder / 'Dockerfile').read_text(), dockerfile)
         self.pasted(allow.removeprefix('if it may be seen: '))
         git(self.folder, 'add', '.autopack-allow-secrets')

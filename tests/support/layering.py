@@ -54,7 +54,7 @@ ALLOWED = {
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/notes '
     'services executor publish build/direct build/wheels build/docker job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
-    'executor compare inventory job submit local preflight pipeline',
+    'executor compare inventory job submit local preflight pipeline resolve',
     '.': 'base http cli',
 }
 

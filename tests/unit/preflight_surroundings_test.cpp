@@ -101,9 +101,9 @@ TEST_CASE("findings are printed in 80 columns, long commands with continuation l
             name +
             "`\n"
             "         why\n"
-            "         mend: gcloud artifacts repositories create autopack \\\n"
-            "               --location=us-central1 --project=p --repository-format=docker\n"
-            "         mend: docker run 'a b'\n"
+            "         fix: gcloud artifacts repositories create autopack \\\n"
+            "              --location=us-central1 --project=p --repository-format=docker\n"
+            "         fix: docker run 'a b'\n"
             "unknown  one; other\n"
             "         no answer\n"
             "ok       fine\\x1b[2J\n"

@@ -203,7 +203,7 @@ Locked resolve_requirements(Services& services,
   PackageIndex index{services, work, facts.default_index};
   const auto uv =
       resolve::get_uv(services.environment, services.cancellation, index.client(), index.wheels());
-  services.reporter->detail(fmt::format("uv {} of {}", uv.version, uv.origin));
+  services.reporter->detail(fmt::format("uv {} from {}", uv.version, uv.origin));
   const auto question = question_of(services, work, facts, choice);
   const auto begin = std::chrono::steady_clock::now();
   const auto resolution = resolve::resolve(
