@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
@@ -52,12 +53,18 @@ public:
     const auto wanted = pipeline::scan_wanted(std::move(request));
     pipeline::report_inferred(session.console, wanted->inferred);
     const auto locked = pipeline::lock_requirements(session.services, wanted, choice(before));
+    const auto path = file.lexically_normal().string();
     if (check_) {
-      return compare(session, before, locked);
+      compare(session, before, locked);
+    } else {
+      report_changes(session, before, locked);
+      write_file(file, locked.text);
+      session.console.done("Wrote", printable(path));
     }
-    report_changes(session, before, locked);
-    write_file(file, locked.text);
-    session.console.done("Wrote", printable(file.lexically_normal().string()));
+    if (session.format.kind != OutputFormat::Kind::text) {
+      session.console.result(
+          render(session, {{"lock", path}, {"packages", locked.versions}}, path));
+    }
     return 0;
   }
 
@@ -78,13 +85,14 @@ private:
     return versions.empty() ? "" : join(versions, "\n") + "\n";
   }
 
-  static int compare(Session& session,
-                     const std::optional<std::string>& before,
-                     const build::Locked& locked) {
+  /// Throws Error(drift), and prints the difference, if the versions differ.
+  static void compare(Session& session,
+                      const std::optional<std::string>& before,
+                      const build::Locked& locked) {
     const auto there = before ? build::locked_versions(*before) : std::vector<std::string>{};
     if (before && there == locked.versions) {
       session.console.done("Checked", fmt::format("{}: up to date", project::own_lock_file));
-      return 0;
+      return;
     }
     if (session.format.kind == OutputFormat::Kind::text) {
       session.console.result(unified_diff(lines_of(there), lines_of(locked.versions),

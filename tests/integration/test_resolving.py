@@ -82,7 +82,7 @@ class Resolving(unittest.TestCase):
         self.assertFalse((self.folder / 'pylock.toml').exists())
         self.lock()
         before = self.text()
-        self.lock('--check')
+        self.assertEqual(self.lock('--check', '--format=json').json()['packages'], ['lk-low==1.0', 'lk-top==1.0'])
         self.require('# nothing else', 'lk_top', 'lk_other')
         answer = self.lock('--check', status=3)
         self.assertIn('+lk-other==3.0', answer.out)
