@@ -267,6 +267,17 @@ TEST_CASE("the executor image suits the project's Python") {
   CHECK(image_of({{"environment.yml", "dependencies:\n  - python=3.6\n"}}, "") == "python:3.11");
 }
 
+TEST_CASE("if no image has the Python that a project needs, the flag that names one is a hint") {
+  try {
+    image_of({}, ">=4");
+    FAIL("an image was found");
+  } catch (const Error& error) {
+    CHECK(error.message() == "no executor image is known for Python `>=4`");
+    REQUIRE(error.hints().size() == 1);
+    CHECK(error.hints().front().find("--executor-image-uri") != std::string::npos);
+  }
+}
+
 TEST_CASE("versions of Python that files for other tools name") {
   const auto named = [](const source::MemoryTree& tree) {
     std::string text;

@@ -95,6 +95,7 @@ TEST_CASE("failures that are retried, and when") {
       {{.status = 429, .retry_after = "3600"}, std::nullopt},
       {{.status = 429, .retry_after = "soon"}, 125ms},
       {{.status = 429, .retry_after = "-5"}, 125ms},
+      {{.status = 429, .retry_after = "9223372036854775807"}, 125ms},
       {{.status = 200}, std::nullopt},
       {{.status = 400}, std::nullopt},
       {{.status = 401}, std::nullopt},
@@ -434,6 +435,15 @@ TEST_CASE("manifests are verified") {
   CHECK(message_of([&] { repository->manifest("lie"); }).find("its content is") !=
         std::string::npos);
   CHECK_THROWS_AS(repository->manifest(sha256("wrong").str()), Error);
+}
+
+TEST_CASE("blobs are verified") {
+  LoopbackServer server{[](const ReceivedRequest&) { return Reply{.body = "other"}; }};
+  Fixture fixture;
+  const auto repository = fixture.open(server);
+  CHECK(repository->read_blob(describe("other")) == "other");
+  CHECK(message_of([&] { repository->read_blob(describe("ether")); }).find("is damaged") !=
+        std::string::npos);
 }
 
 TEST_CASE("a refusal of Artifact Registry comes with the command that fixes it") {
