@@ -177,7 +177,7 @@ void FlagSet::toggle(const std::string& names, std::vector<std::string>& into, s
              into.clear();
              for (const auto& value : values) {
                const auto truth = truth_of(value.text());
-               if (truth != false) {
+               if (truth.value_or(true)) {
                  into.push_back(truth ? "" : value.text());
                }
              }
