@@ -4,9 +4,11 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/process.hpp"
+#include "base/scratch_directory.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "python/name.hpp"
+#include "python/requirement.hpp"
 #include "python/version.hpp"
 #include "resolve/interpreter_script.hpp"
 #include "wheel/wheel_text.hpp"
@@ -15,10 +17,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -41,34 +40,6 @@ constexpr std::chrono::minutes longest{10};
 constexpr std::array<std::string_view, 12> heavy{
     "torch",          "torchvision", "torchaudio", "triton", "tensorflow", "tensorflow-cpu",
     "tensorflow-gpu", "keras",       "jax",        "jaxlib", "xgboost",    "paddlepaddle-gpu"};
-
-/// A new directory for this user alone, removed at the end.
-class ScratchDirectory {
-public:
-  ScratchDirectory() {
-    std::string text = (fs::temp_directory_path() / "autopack-resolve-XXXXXX").string();
-    if (::mkdtemp(text.data()) == nullptr) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("cannot make a directory in `{}`",
-                              printable(fs::temp_directory_path().string())))
-          .cause(std::strerror(errno));
-    }
-    path_ = text;
-  }
-
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-  const fs::path& path() const { return path_; }
-
-private:
-  fs::path path_;
-};
 
 std::string stub_of(const Installed& installed) {
   std::string metadata = fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\n",
@@ -222,12 +193,13 @@ bool is_about_uv(std::string_view line) {
   return line.find("--") != std::string_view::npos || line.find("uv ") != std::string_view::npos;
 }
 
-/// Returns the source that uv tried to build, in words; nothing if `text` reports something else.
+/// Returns what uv tried to build: `docopt==0.6.2`, or words for a local package; nothing if `text`
+/// reports something else.
 std::optional<std::string> source_to_build(const std::string& text) {
   constexpr std::string_view begin{"Failed to build `"};
   if (const auto at = text.find(begin); at != std::string::npos) {
     const auto name = at + begin.size();
-    return fmt::format("`{}`", printable(text.substr(name, text.find('`', name) - name)));
+    return text.substr(name, text.find('`', name) - name);
   }
   return text.find("The build backend returned an error") != std::string::npos
              ? std::optional<std::string>{"a package in the project"}
@@ -256,8 +228,7 @@ std::optional<std::string> source_to_build(const std::string& text) {
     }
   }
   if (auto source = source_to_build(text)) {
-    BuildNeeded error{ErrorKind::project,
-                      *source + " has to be built before its dependencies are known"};
+    BuildNeeded error{*source};
     error.hint("require a version that has a wheel, or list the dependencies in pyproject.toml");
     throw error;
   }
@@ -307,10 +278,23 @@ public:
     variables_ = variables_for(means, scratch_.path());
   }
 
+  /// Adds what a source distribution requires, so that uv need not build it.
+  void add_metadata(const std::string& name,
+                    const std::string& version,
+                    const std::vector<std::string>& requirements) {
+    metadata_ += fmt::format("[[dependency-metadata]]\nname = {}\nversion = {}\nrequires-dist = [",
+                             double_quoted(name), double_quoted(version));
+    for (const auto& requirement : requirements) {
+      metadata_ += double_quoted(requirement) + ", ";
+    }
+    metadata_ += "]\n\n";
+  }
+
   /// Returns the text of the lock; nothing if there is no solution that keeps the heavy packages.
   std::optional<std::string> solve(bool keeps_heavy) {
     write_file(lock(), preferences(question_));
     write_file(scratch_.path() / "constraints.txt", constraints(keeps_heavy));
+    write_file(scratch_.path() / "uv.toml", metadata_);
     const auto result = run_process(words(), "",
                                     {.environment = variables_,
                                      .inherits = false,
@@ -334,6 +318,8 @@ public:
     throw_failure(*result, project());
   }
 
+  void set_bounds(std::vector<std::string> bounds) { bounds_ = std::move(bounds); }
+
   bool has_heavy() const {
     return std::ranges::any_of(question_.installed,
                                [](const Installed& one) { return contains(heavy, one.name); });
@@ -353,6 +339,9 @@ private:
     for (const auto& line : question_.constraints) {
       text += line + "\n";
     }
+    for (const auto& bound : bounds_) {
+      text += bound + "\n";
+    }
     for (const auto& one : question_.installed) {
       if (keeps_heavy && contains(heavy, one.name) && !contains(question_.upgrades, one.name)) {
         text += fmt::format("{}=={}\n", one.name, one.version);
@@ -370,8 +359,8 @@ private:
          {std::string{own_file}, std::string{"--format=pylock.toml"},
           std::string{"--output-file=pylock.toml"}, "--python=" + python().string(),
           "--constraints=" + (scratch_.path() / "constraints.txt").string(),
-          std::string{"--no-header"}, std::string{"--no-annotate"}, std::string{"--no-progress"},
-          std::string{"--quiet"}}) {
+          "--config-file=" + (scratch_.path() / "uv.toml").string(), std::string{"--no-header"},
+          std::string{"--no-annotate"}, std::string{"--no-progress"}, std::string{"--quiet"}}) {
       words.push_back(word);
     }
     if (question_.exclude_newer) {
@@ -382,9 +371,114 @@ private:
 
   const Question& question_;
   const Means& means_;
-  ScratchDirectory scratch_{};
+  ScratchDirectory scratch_{"resolve"};
   std::map<std::string, std::string> variables_{};
+  std::string metadata_{};             ///< uv's settings
+  std::vector<std::string> bounds_{};  ///< further constraints
 };
+
+/// Returns the text of the lock. Reads the source distributions that uv would build, one after the
+/// other.
+std::string solve(Run& run, const Means& means) {
+  constexpr int most_sources{50};
+  for (int i = 0;; ++i) {
+    try {
+      auto lock = run.has_heavy() ? run.solve(true) : std::nullopt;
+      return lock ? *std::move(lock) : run.solve(false).value();
+    } catch (const BuildNeeded& needed) {
+      const auto parts = python::parse_requirement(needed.source());
+      const auto version = parts.rest.starts_with("==") ? parts.rest.substr(2) : std::string{};
+      const bool is_of_index = parts.name && !version.empty() && means.read_source;
+      const auto requirements =
+          is_of_index && i < most_sources ? means.read_source(*parts.name, version) : std::nullopt;
+      if (!requirements) {
+        throw;
+      }
+      run.add_metadata(*parts.name, version, *requirements);
+    }
+  }
+}
+
+/// Returns true if `newest` begins a later line of releases: another first number, or another
+/// second one after 0.
+bool is_far_behind(const python::Version& version, const python::Version& newest) {
+  const auto line_of = [](const python::Version& one) {
+    const auto& parts = one.release;
+    const auto first = parts.empty() ? 0 : parts[0];
+    return std::pair{first, first == 0 && parts.size() > 1 ? parts[1] : 0};
+  };
+  return line_of(version) < line_of(newest);
+}
+
+/// Returns the packages of `lock` that the project requires itself and that are far behind, unless
+/// an earlier lock or the image has them at that version.
+std::vector<Package> left_behind(const std::string& lock,
+                                 const Question& question,
+                                 const Means& means) {
+  const auto before = packages_in(question.before.value_or(""));
+  std::vector<Package> behind;
+  for (auto& package : packages_in(lock)) {
+    const auto is_it = [&](const auto& other) {
+      return other.name == package.name && other.version == package.version;
+    };
+    const auto version = python::Version::parse(package.version);
+    if (!means.newest || !version || !contains(question.direct, package.name) ||
+        std::ranges::any_of(before, is_it) || std::ranges::any_of(question.installed, is_it)) {
+      continue;
+    }
+    const auto newest = means.newest(package.name);
+    if (newest && is_far_behind(*version, *newest)) {
+      behind.push_back(std::move(package));
+    }
+  }
+  return behind;
+}
+
+/// Resolves again with newer versions of `behind`; returns nothing if that has no solution.
+std::optional<std::string> solve_above(Run& run,
+                                       const Means& means,
+                                       const std::vector<Package>& behind) {
+  std::vector<std::string> bounds;
+  for (const auto& package : behind) {
+    bounds.push_back(fmt::format("{}>{}", package.name, package.version));
+  }
+  run.set_bounds(std::move(bounds));
+  try {
+    return solve(run, means);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::project) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
+
+/// Returns `lock`, or a better one in which packages that were left behind are raised: all of them,
+/// or the first one that can be.
+std::string raised(Run& run,
+                   const Question& question,
+                   const Means& means,
+                   std::string lock,
+                   Resolution& resolution) {
+  constexpr std::size_t most_tries{4};
+  auto behind = left_behind(lock, question, means);
+  auto better = behind.empty() ? std::nullopt : solve_above(run, means, behind);
+  for (std::size_t i = 0; !better && behind.size() > 1 && i < behind.size() && i < most_tries;
+       ++i) {
+    better = solve_above(run, means, {behind[i]});
+  }
+  if (!better) {
+    return lock;
+  }
+  for (const auto& package : packages_in(*better)) {
+    const auto old = std::ranges::find(behind, package.name, &Package::name);
+    if (old != behind.end() && old->version != package.version) {
+      resolution.raised.push_back(
+          {.name = package.name, .before = old->version, .version = package.version});
+    }
+  }
+  return *std::move(better);
+}
 
 bool is_same_version(const std::string& one, const std::string& other) {
   const auto parsed = python::Version::parse(one);
@@ -393,14 +487,17 @@ bool is_same_version(const std::string& one, const std::string& other) {
 
 }  // namespace
 
+BuildNeeded::BuildNeeded(std::string source)
+    : Error{ErrorKind::project,
+            fmt::format("`{}` has to be built before its dependencies are known",
+                        printable(source))},
+      source_{std::move(source)} {}
+
 Resolution resolve(const Question& question, const Means& means) {
   Run run{question, means};
-  auto lock = run.has_heavy() ? run.solve(true) : std::nullopt;
-  if (!lock) {
-    lock = run.solve(false);
-  }
   Resolution resolution;
-  for (auto& package : packages_in(*lock)) {
+  const auto lock = raised(run, question, means, solve(run, means), resolution);
+  for (auto& package : packages_in(lock)) {
     const auto installed = std::ranges::find(question.installed, package.name, &Installed::name);
     const bool is_there = installed != question.installed.end();
     if (is_there && is_same_version(installed->version, package.version)) {

@@ -5,6 +5,7 @@
 #include "base/report.hpp"
 #include "index/access.hpp"
 #include "python/interpreter.hpp"
+#include "python/version.hpp"
 #include "resolve/uv.hpp"
 
 #include <cstddef>
@@ -32,6 +33,7 @@ struct Question {
   std::vector<std::string> requirement_files{};  ///< relative to that directory
   std::vector<std::string> requirements{};       ///< further requirements, one line each
   std::vector<std::string> constraints{};        ///< lines
+  std::vector<std::string> direct{};  ///< names (PEP 503) that the project itself requires
   python::Interpreter interpreter{};
   std::vector<Installed> installed{};   ///< of the executor image; each is kept if it may be
   std::optional<std::string> before{};  ///< a lock in the format of PEP 751: its versions are kept
@@ -48,6 +50,15 @@ struct Replaced {
   bool operator==(const Replaced&) const = default;
 };
 
+/// A package that uv left far behind its newest version, although a newer one solves as well.
+struct Raised {
+  std::string name{};
+  std::string before{};  ///< uv's first choice
+  std::string version{};
+
+  bool operator==(const Raised&) const = default;
+};
+
 /// The versions to install.
 struct Resolution {
   /// `[[packages]]` of a lock in the format of PEP 751; empty if the image has everything.
@@ -55,6 +66,7 @@ struct Resolution {
   std::size_t chosen{0};              ///< number of packages in it
   std::vector<Installed> provided{};  ///< by the image, at the resolved version; sorted
   std::vector<Replaced> replaced{};
+  std::vector<Raised> raised{};
 };
 
 /// The means of a resolution.
@@ -64,6 +76,14 @@ struct Means {
   const index::IndexSettings& indexes;
   /// As index::Logins; for indexes whose login is in no setting.
   std::function<std::optional<Secret>(const std::string& host)> google_token{};
+  /// Returns what a source distribution of an index requires, without running it; nothing if that
+  /// cannot be known. May be empty.
+  std::function<std::optional<std::vector<std::string>>(const std::string& name,
+                                                        const std::string& version)>
+      read_source{};
+  /// Returns the newest version of a package that the interpreter can use, no pre-release; nothing
+  /// if there is none. May be empty.
+  std::function<std::optional<python::Version>(const std::string& name)> newest{};
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
 };
@@ -71,13 +91,20 @@ struct Means {
 /// A requirement whose dependencies only its build knows.
 class BuildNeeded : public Error {
 public:
-  using Error::Error;
+  /// `source` is `docopt==0.6.2`, or words for a package without a version.
+  explicit BuildNeeded(std::string source);
+
+  const std::string& source() const { return source_; }
+
+private:
+  std::string source_;
 };
 
 /// Resolves `question` with uv, which runs no code of a package. The heavy frameworks of the image
-/// stay unless that has no solution. Throws BuildNeeded if a package would have to be
-/// built first, Error(project) with uv's explanation if there is no solution, Error(remote) if an
-/// index fails.
+/// stay unless that has no solution. A package that the project itself requires, and that uv leaves
+/// a main version behind its newest one, is raised if that solves as well. Throws BuildNeeded if a
+/// package would have to be built first, Error(project) with uv's explanation if there is no
+/// solution, Error(remote) if an index fails.
 Resolution resolve(const Question& question, const Means& means);
 
 }  // namespace autopack::resolve

@@ -242,9 +242,10 @@ class Diff(unittest.TestCase):
         name = testbed.image_name('compared')
         layout, archive = testbed.new_folder('layout') / 'image', testbed.new_folder('archive') / 'image.tar'
         below = {'Dockerfile': 'FROM scratch\nCOPY base /base\nCOPY app /usr/app\n', 'base/a': 'a', 'app/same.py': 's = 1\n'}
-        for tag, files in (('v1', {'app/task.py': 'print(1)\n', 'app/old.py': 'x = 1\n'}),
-                           ('v2', {'app/task.py': 'print(22)\n', 'app/new.py': 'y = 2\n'})):
-            testbed.run(['docker', 'build', '-q', '-t', f'{name}:{tag}', str(testbed.write_tree(below | files))])
+        # Another test may remove an image whose step the first build would reuse; the second reuses those of the first.
+        for tag, files, flags in (('v1', {'app/task.py': 'print(1)\n', 'app/old.py': 'x = 1\n'}, ['--no-cache']),
+                                  ('v2', {'app/task.py': 'print(22)\n', 'app/new.py': 'y = 2\n'}, [])):
+            testbed.run(['docker', 'build', '-q', *flags, '-t', f'{name}:{tag}', str(testbed.write_tree(below | files))])
             testbed.run(['docker', 'push', '-q', f'{name}:{tag}'])
         testbed.run(['docker', 'save', '-o', str(archive), f'{name}:v2'])
         for alias in ('first', 'second'):  # of one image

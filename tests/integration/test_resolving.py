@@ -1,8 +1,10 @@
 """`autopack lock` resolves requirements by uv; what it wrote is installed as layers of wheels, without an engine."""
 
+import io
 import json
 import os
 import pathlib
+import tarfile
 import unittest
 
 import testbed
@@ -19,6 +21,17 @@ exec {uv} "$@"
 """
 
 
+def write_sdist(house, name, version, setup):
+    """Writes one as old tools did: its metadata lists no requirements."""
+    stem = f'{name}-{version}'
+    with tarfile.open(house / f'{stem}.tar.gz', 'w:gz') as archive:
+        for path, text in ((f'{stem}/setup.py', setup),
+                           (f'{stem}/PKG-INFO', f'Metadata-Version: 1.0\nName: {name}\nVersion: {version}\n')):
+            entry = tarfile.TarInfo(path)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
 class Resolving(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -28,7 +41,10 @@ class Resolving(unittest.TestCase):
         write_wheel(cls.house, 'lk_low', '1.0', {'lk_low.py': ''})
         write_wheel(cls.house, 'lk_other', '3.0', {'lk_other.py': ''}, ['lk_low<2'])
         write_wheel(cls.house, 'lk_array', '1.0', {'lk_array.py': ''}, ['numpy>=1'])
-        testbed.make_wheel('lk_source', '1.0', 'import nothing\n', cls.house, kind='--sdist')
+        testbed.make_wheel('lk_source', '1.0', 'VALUE = 1\n', cls.house, kind='--sdist', requires=['lk_low'])
+        write_sdist(cls.house, 'lk_computed', '1.0', 'import os\nopen(os.environ.get("MARK", "/nowhere"), "w")\n'
+                    'from setuptools import setup\nsetup(name="lk_computed", version="1.0", '
+                    'install_requires=[os.environ["X"]])\n')
 
     def setUp(self):
         self.index = testbed.start_index([self.house])
@@ -75,6 +91,24 @@ class Resolving(unittest.TestCase):
         self.require('lk_top')
         answer = self.lock('--upgrade', PIP_INDEX_URL=index.url)
         self.assertIn('now lk-low==2.0', answer.err)
+
+    def test_a_package_left_far_behind_is_raised(self):
+        # uv settles lk_first first, at its newest, which keeps lk_far at 2.0.
+        house = testbed.new_folder('far')
+        for version, needs in (('2.0', []), ('5.0', ['lk_mid<3'])):
+            write_wheel(house, 'lk_far', version, {'lk_far.py': ''}, needs)
+        for version in ('2.0', '3.0'):
+            write_wheel(house, 'lk_mid', version, {'lk_mid.py': ''})
+        write_wheel(house, 'lk_first', '1.0', {'lk_first.py': ''}, ['lk_mid'])
+        index = testbed.start_index([house])
+        self.require('lk_first', 'lk_mid', 'lk_far')
+        answer = self.lock(PIP_INDEX_URL=index.url)
+        self.assertIn('name = "lk-far"\nversion = "5.0"', self.text())
+        self.assertIn('Raised  lk-far to 5.0', answer.err)
+        self.require('lk_first', 'lk_mid>=3', 'lk_far')
+        answer = self.lock('--upgrade', PIP_INDEX_URL=index.url)
+        self.assertIn('name = "lk-far"\nversion = "2.0"', self.text())
+        self.assertNotIn('Raised', answer.err)
 
     def test_check(self):
         answer = self.lock('--check', status=3)
@@ -155,6 +189,22 @@ class Resolving(unittest.TestCase):
         answer = self.lock(status=2)
         self.assertIn('has to be built', answer.err)
         self.assertFalse(mark.exists())
+
+    def test_a_source_distribution_is_read_and_not_run(self):
+        write_sdist(self.house, 'lk_old', '2.0', 'from setuptools import setup\n'
+                    'setup(name="lk_old", version="2.0", install_requires=["lk_low>=1"], py_modules=["lk_old"])\n')
+        self.index = testbed.start_index([self.house])
+        self.require('lk_old', 'lk_source')
+        self.lock(PIP_INDEX_URL=self.index.url)
+        for name in ('lk-old', 'lk-source', 'lk-low'):
+            self.assertIn(f'name = "{name}"', self.text())
+        mark = testbed.new_folder('mark') / 'ran'
+        self.require('lk_computed')
+        before = self.text()
+        answer = self.lock(status=2, MARK=str(mark), PIP_INDEX_URL=self.index.url)
+        self.assertIn('`lk-computed==1.0` has to be built before its dependencies are known', answer.err)
+        self.assertFalse(mark.exists())
+        self.assertEqual(self.text(), before)
 
     def test_a_login_of_the_index_is_nowhere(self):
         secret = 'hunter2-of-the-index'

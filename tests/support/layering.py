@@ -41,7 +41,7 @@ ALLOWED = {
     'executor': 'base python image state engine packaging executor/notes services',
     'publish': 'base image plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
-    'build/wheels': 'base python project/requirements project/package lock image wheel plan http index '
+    'build/wheels': 'base python project/code project project/requirements project/package lock image wheel plan http index '
     'resolve engine packaging executor/notes services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',

@@ -70,6 +70,40 @@ const std::string hatch =
     "[build-system]\nbuild-backend='hatchling.build'\n[project]\nname='trainer'\n";
 }  // namespace
 
+TEST_CASE("only a plain setup() says for certain what a package requires") {
+  const auto certain = [](const std::string& text) {
+    const auto found = read_setup_py("from setuptools import setup\n" + text).certain_requirements;
+    std::string all = found ? "" : "unknown";
+    for (const auto& one : found.value_or(std::vector<std::string>{})) {
+      all += one + "|";
+    }
+    return all;
+  };
+  CHECK(certain("setup(name='a', version=v)\n").empty());
+  CHECK(certain("setup(install_requires=['b>=1', \"typing; python_version<'3.5'\"])\n") ==
+        "b>=1|typing; python_version<'3.5'|");
+  CHECK(certain("needs = ['b']\nsetup(install_requires=needs)\n") == "b|");
+  CHECK(certain(
+            "setup(install_requires=['b'], extras_require={'x': ['c', \"d; os_name=='nt'\"]})\n") ==
+        "b|c; extra == 'x'|d; (os_name=='nt') and extra == 'x'|");
+  const std::vector<std::string> texts{
+      "needs = ['b']\nneeds.append('c')\nsetup(install_requires=needs)\n",
+      "setup(install_requires=['b'] + more)\n",
+      "setup(install_requires=read('r.txt'))\n",
+      "setup(install_requires=['b', other])\n",
+      "setup(install_requires=[f'b=={v}'])\n",
+      "setup(**settings)\n",
+      "if x:\n    setup(install_requires=['b'])\n",
+      "setup(install_requires=['b'])\nsetup(install_requires=['c'])\n",
+      "setup(install_requires=['b'], extras_require=extras())\n",
+      "setup(install_requires=['b'] if x else [])\n",
+      "print('no call')\n"};
+  for (const auto& text : texts) {
+    CAPTURE(text);
+    CHECK(certain(text) == "unknown");
+  }
+}
+
 TEST_CASE("settings of tools alone make no package") {
   CHECK(facts({}) == "none");
   CHECK(facts({{"pyproject.toml", "[tool.black]\nline-length = 88\n"}}) == "none");

@@ -28,11 +28,23 @@ public:
     std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
   }
 
-  Resolution answer(const Question& question, const index::IndexSettings& indexes = {}) const {
+  using ReadSource = std::function<std::optional<std::vector<std::string>>(const std::string&,
+                                                                           const std::string&)>;
+
+  using Newest = std::function<std::optional<python::Version>(const std::string&)>;
+
+  Resolution answer(const Question& question,
+                    const index::IndexSettings& indexes = {},
+                    const ReadSource& read_source = {},
+                    const Newest& newest = {}) const {
     const Uv uv{.path = program_.string(), .version = "0.13.9", .origin = "a test"};
     const Environment environment{
         {{"XDG_CACHE_HOME", directory_.path().string()}, {"SECRET_OF_THE_USER", "hunter2"}}};
-    return resolve::resolve(question, {.uv = uv, .environment = environment, .indexes = indexes});
+    return resolve::resolve(question, {.uv = uv,
+                                       .environment = environment,
+                                       .indexes = indexes,
+                                       .read_source = read_source,
+                                       .newest = newest});
   }
 
 private:
@@ -113,6 +125,51 @@ TEST_CASE("a heavy framework of the image stays unless that has no solution") {
   const FakeUv failing{"echo 'error: bad line' >&2; exit 2\n"};
   CHECK(failure(failing, question(installed)) ==
         "project: the requirements cannot be resolved\nbad line");
+}
+
+TEST_CASE("a source distribution that uv would build is read, if it can be") {
+  const FakeUv uv{
+      "config=$(echo \"$*\" | sed 's/.*--config-file=\\([^ ]*\\).*/\\1/')\n"
+      "for name in one two; do grep -q \"name = \\\"$name\\\"\" \"$config\" && continue\n"
+      "  echo \"error: Failed to build \\`$name==1.0\\`\" >&2; exit 1\ndone\n"
+      "grep -q 'requires-dist = \\[\"six; extra == .x.\", \\]' \"$config\" || exit 7\n"
+      "printf '' > pylock.toml\n"};
+  std::vector<std::string> read;
+  const auto reader = [&](const std::string& name, const std::string& version) {
+    read.push_back(name + " " + version);
+    return std::optional{std::vector<std::string>{"six; extra == 'x'"}};
+  };
+  CHECK(uv.answer(question(), {}, reader).chosen == 0);
+  CHECK(read == std::vector<std::string>{"one 1.0", "two 1.0"});
+  const FakeUv endless{"echo \"error: Failed to build \\`one==1.0\\`\" >&2; exit 1\n"};
+  CHECK_THROWS_AS(endless.answer(question(), {}, reader), BuildNeeded);
+  CHECK(read.size() <= 60);
+  const FakeUv local{"echo 'error: Failed to build `lib @ file:///x`' >&2; exit 1\n"};
+  CHECK_THROWS_AS(local.answer(question(), {}, reader), BuildNeeded);
+}
+
+TEST_CASE("what is left far behind is raised if that solves") {
+  const std::string solve =
+      "if grep -q '^far>2.0$' ../constraints.txt; then version=5.0; else version=2.0; fi\n"
+      "printf '%s\\n' '[[packages]]' 'name = \"far\"' \"version = \\\"$version\\\"\" > "
+      "pylock.toml\n";
+  auto asked = question();
+  const auto newest = [](const std::string& version) {
+    return [version](const std::string&) { return python::Version::parse(version); };
+  };
+  const FakeUv uv{solve};
+  CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // only a dependency
+  asked.direct = {"far"};
+  CHECK(uv.answer(asked, {}, {}, newest("2.9")).raised.empty());
+  const auto found = uv.answer(asked, {}, {}, newest("5.0"));
+  REQUIRE(found.raised.size() == 1);
+  CHECK(found.raised[0] == Raised{.name = "far", .before = "2.0", .version = "5.0"});
+  const FakeUv failing{
+      "grep -q '^far>' ../constraints.txt && { echo 'error: No solution found' >&2; exit 1; }\n" +
+      solve};
+  CHECK(failing.answer(asked, {}, {}, newest("5.0")).packages.find("2.0") != std::string::npos);
+  asked.before = entry("far", "2.0");
+  CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // as it was locked
 }
 
 TEST_CASE("earlier versions are preferred, those of the lock before those of the image") {

@@ -59,10 +59,12 @@ std::string found(const std::string& text) {
 }  // namespace
 
 TEST_CASE("tokens are found by their kind, with the line") {
-  const struct {
+  struct Case {
     const char* kind;
     std::string secret;
-  } cases[]{
+  };
+
+  const std::vector<Case> cases{
       {"github-token", "ghp" + ("_" + noise(36))},
       {"github-token", "gho" + ("_" + noise(36))},
       {"github-token", "ghu" + ("_" + noise(36))},
@@ -117,7 +119,7 @@ TEST_CASE("tokens are found by their kind, with the line") {
 }
 
 TEST_CASE("text that only looks like a token is ignored") {
-  const std::string quiet[]{
+  const std::vector<std::string> quiet{
       "ghp_" + noise(20),                                // too short
       "xghp_" + noise(36),                               // in the middle of a word
       "npm_" + noise(50),                                // too long

@@ -7,16 +7,25 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
+#include "build/wheels/chosen_file.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/static_source.hpp"
 #include "executor/python_facts.hpp"
+#include "lock/file_names.hpp"
+#include "lock/select.hpp"
+#include "project/findings.hpp"
 #include "project/requirements/own_lock.hpp"
 #include "python/name.hpp"
+#include "python/requirement.hpp"
+#include "python/specifier.hpp"
+#include "python/wheel_name.hpp"
 #include "resolve/resolver.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -122,6 +131,17 @@ resolve::Question question_of(Services& services,
   for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
     question.requirements.insert(question.requirements.end(), more->begin(), more->end());
   }
+  for (const auto& listed : work.scanned().project.listed_requirements) {
+    if (!listed.constraint && listed.requirement.name) {
+      question.direct.push_back(*listed.requirement.name);
+    }
+  }
+  for (const auto& text : question.requirements) {
+    if (const auto name = python::parse_requirement(text).name) {
+      question.direct.push_back(*name);
+    }
+  }
+  project::sort_unique(question.direct);
   for (const auto& path : dependencies.packages) {
     question.requirements.push_back("./" + path);
   }
@@ -175,6 +195,102 @@ std::string lock_text(const Packaging& work,
   return text;
 }
 
+/// The newest versions of the packages that a project requires itself.
+class NewestVersions {
+public:
+  NewestVersions(PackageIndex& index,
+                 const Packaging& work,
+                 const python::Interpreter& interpreter,
+                 const resolve::Question& question)
+      : index_{index}, files_{interpreter}, names_{question.direct} {
+    for (const auto& listed : work.scanned().project.listed_requirements) {
+      add(listed.requirement);
+    }
+    for (const auto& text : question.requirements) {
+      add(python::parse_requirement(text));
+    }
+  }
+
+  /// Returns the newest final version of `name` that its requirements allow and that has a file for
+  /// the interpreter.
+  std::optional<python::Version> of(const std::string& name) {
+    if (!pages_) {
+      pages_ = index_.client().candidates_of(names_);
+    }
+    const auto candidates = to_candidates((*pages_)[name]);
+    constexpr std::size_t most_tried{30};
+    std::size_t tried = 0;
+    for (const auto& version : versions_in(name, candidates)) {
+      const auto choice = files_.choose({.name = name, .version = version}, candidates);
+      if (choice.chosen || choice.source) {
+        return version;
+      }
+      if (++tried == most_tried) {
+        break;
+      }
+    }
+    return std::nullopt;
+  }
+
+private:
+  using Versions = std::set<python::Version, std::greater<>>;
+
+  void add(const python::Requirement& requirement) {
+    if (auto conditions = python::SpecifierSet::parse(requirement.rest);
+        conditions && requirement.name) {
+      conditions_[*requirement.name].push_back(std::move(*conditions));
+    }
+  }
+
+  bool is_allowed(const std::string& name, const python::Version& version) const {
+    const auto found = conditions_.find(name);
+    return found == conditions_.end() ||
+           std::ranges::all_of(found->second, [&](const auto& conditions) {
+             return conditions.contains(version, python::Prereleases::allowed);
+           });
+  }
+
+  Versions versions_in(const std::string& name,
+                       const std::vector<lock::Candidate>& candidates) const {
+    Versions versions;
+    for (const auto& candidate : candidates) {
+      const auto wheel = python::WheelName::parse(candidate.name);
+      const auto source = lock::parse_source_name(candidate.name);
+      const auto version = wheel    ? std::optional{wheel->version}
+                           : source ? std::optional{source->second}
+                                    : std::nullopt;
+      if (version && !version->is_prerelease() && !candidate.yanked && is_allowed(name, *version)) {
+        versions.insert(*version);
+      }
+    }
+    return versions;
+  }
+
+  PackageIndex& index_;
+  lock::FileChooser files_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::vector<python::SpecifierSet>> conditions_{};
+  std::optional<std::map<std::string, std::vector<index::Candidate>>> pages_{};
+};
+
+/// Fetches the source distribution and reads it.
+std::optional<std::vector<std::string>> requirements_of_source(PackageIndex& index,
+                                                               const std::string& name,
+                                                               const std::string& version) {
+  for (const auto& candidate : index.client().candidates(name)) {
+    const auto parts = lock::parse_source_name(candidate.name);
+    if (parts && parts->second == python::Version::parse(version)) {
+      return static_requirements(index.wheels()
+                                     .get({.name = candidate.name,
+                                           .url = candidate.url,
+                                           .hashes = candidate.hashes,
+                                           .size = candidate.size})
+                                     .path);
+    }
+  }
+  return std::nullopt;
+}
+
 void report(Services& services,
             const executor::PythonFacts& facts,
             const resolve::Resolution& resolution,
@@ -186,6 +302,11 @@ void report(Services& services,
           "{} packages for Python {} of the executor image in {}{}", resolution.chosen + provided,
           facts.interpreter->version.str(), took,
           provided == 0 ? std::string{} : fmt::format(" ({} of them it has already)", provided)));
+  for (const auto& one : resolution.raised) {
+    services.reporter->done("Raised", fmt::format("{} to {}: the first solution had {}, far behind "
+                                                  "the newest version",
+                                                  one.name, one.version, one.before));
+  }
   for (const auto& one : resolution.replaced) {
     services.reporter->warn(Problem::warning(
         {.message = fmt::format("`{}` {} replaces the {} of the executor image", one.installed.name,
@@ -205,12 +326,18 @@ Locked resolve_requirements(Services& services,
       resolve::get_uv(services.environment, services.cancellation, index.client(), index.wheels());
   services.reporter->detail(fmt::format("uv {} from {}", uv.version, uv.origin));
   const auto question = question_of(services, work, facts, choice);
+  NewestVersions newest{index, work, *facts.interpreter, question};
   const auto begin = std::chrono::steady_clock::now();
   const auto resolution = resolve::resolve(
       question, {.uv = uv,
                  .environment = services.environment,
                  .indexes = index.settings(),
                  .google_token = [&](const std::string&) { return google_token(services); },
+                 .read_source =
+                     [&](const auto& name, const auto& version) {
+                       return requirements_of_source(index, name, version);
+                     },
+                 .newest = [&](const auto& name) { return newest.of(name); },
                  .reporter = services.reporter,
                  .cancellation = services.cancellation});
   report(services, facts, resolution, elapsed_text(std::chrono::steady_clock::now() - begin));

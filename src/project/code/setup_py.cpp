@@ -31,6 +31,12 @@ Tokens bracketed(Tokens tokens, std::size_t open) {
   return tokens.subspan(open + 1);
 }
 
+/// Returns true if `tokens` are one pair of brackets, which `open` opens, and what is inside.
+bool is_one_bracket(Tokens tokens, const char* open) {
+  return tokens.size() > 1 && tokens[0].is(open) &&
+         bracketed(tokens, 0).size() + 2 == tokens.size();
+}
+
 /// Splits `tokens` at commas outside of brackets.
 std::vector<Tokens> split_arguments(Tokens tokens) {
   std::vector<Tokens> parts;
@@ -61,6 +67,7 @@ public:
     for (const auto& [keyword, value] : keywords_) {
       read_keyword(keyword, value);
     }
+    read_certain();
     return std::move(facts_);
   }
 
@@ -133,11 +140,16 @@ private:
         continue;
       }
       const auto arguments = bracketed(tokens_, i + 1);
+      ++calls_;
+      is_plain_call_ = !tokens_[i].indented;
       i += arguments.size() + 1;  // a nested call is not the project's
       for (const auto& argument : split_arguments(arguments)) {
         if (argument.size() > 2 && argument[0].kind == Token::Kind::name && argument[1].is("=")) {
           keywords_[argument[0].text] = argument.subspan(2);
-        } else if (argument.size() == 2 && argument[0].is("**")) {
+        } else {
+          is_plain_call_ = false;
+        }
+        if (argument.size() == 2 && argument[0].is("**")) {
           read_dictionary(argument[1].text);
         }
       }
@@ -206,6 +218,65 @@ private:
     }
   }
 
+  /// Returns the strings of a list that nothing computes or changes; nothing for another value.
+  std::optional<std::vector<std::string>> plain_strings(Tokens value) const {
+    if (value.size() == 1 && value[0].kind == Token::Kind::name) {
+      const auto uses = std::ranges::count_if(
+          tokens_, [&](const Token& token) { return token.is_name(value[0].text); });
+      value = uses == 2 ? resolve(value[0].text) : Tokens{};
+    }
+    if (!is_one_bracket(value, "[")) {
+      return std::nullopt;
+    }
+    std::vector<std::string> strings;
+    for (const auto& element : split_arguments(bracketed(value, 0))) {
+      const bool is_plain = element.size() == 1 && element[0].kind == Token::Kind::string &&
+                            !element[0].computed &&
+                            element[0].text.find_first_of("\\\n") == std::string::npos;
+      if (!is_plain) {
+        return std::nullopt;
+      }
+      strings.emplace_back(trim(element[0].text));
+    }
+    return strings;
+  }
+
+  void read_certain() {
+    if (calls_ != 1 || !is_plain_call_) {
+      return;
+    }
+    std::vector<std::string> all;
+    if (const auto found = keywords_.find("install_requires"); found != keywords_.end()) {
+      const auto strings = plain_strings(found->second);
+      if (!strings) {
+        return;
+      }
+      all = *strings;
+    }
+    if (const auto found = keywords_.find("extras_require"); found != keywords_.end()) {
+      const auto value = found->second;
+      if (!is_one_bracket(value, "{")) {
+        return;
+      }
+      for (const auto& item : split_arguments(bracketed(value, 0))) {
+        const bool has_name = item.size() > 2 && item[0].kind == Token::Kind::string &&
+                              !item[0].computed && is_alphanumeric(item[0].text, "-_.");
+        const auto strings = has_name ? plain_strings(item.subspan(2)) : std::nullopt;
+        if (!strings) {
+          return;
+        }
+        for (const auto& text : *strings) {
+          const auto end = std::min(text.find(';'), text.size());
+          const auto marker = trim(std::string_view{text}.substr(std::min(end + 1, text.size())));
+          all.push_back(text.substr(0, end) + "; " +
+                        (marker.empty() ? "" : "(" + std::string{marker} + ") and ") +
+                        "extra == '" + item[0].text + "'");
+        }
+      }
+    }
+    facts_.certain_requirements = std::move(all);
+  }
+
   void read_package_directory(Tokens value) {
     if (value.empty() || !value[0].is("{")) {
       return;
@@ -224,6 +295,8 @@ private:
   std::map<std::string, Tokens> assignments_;
   std::map<std::string, Tokens> keywords_;
   std::set<std::string> dictionaries_;  ///< already read
+  int calls_{0};                        ///< of setup
+  bool is_plain_call_{false};           ///< the last one is unconditional and has plain keywords
   SetupPy facts_;
 };
 

@@ -21,6 +21,9 @@ struct SetupPy {
   /// From install_requires and setup_requires, if they are literal lists.
   std::vector<std::string> requirements{};
   std::map<std::string, std::vector<std::string>> extras{};  ///< likewise from extras_require
+  /// The requirements of the package as its METADATA has them, those of extras with their markers;
+  /// absent unless one unconditional setup() gets nothing but plain lists of strings.
+  std::optional<std::vector<std::string>> certain_requirements{};
 };
 
 /// Reads a setup.py with a small tolerant tokenizer.

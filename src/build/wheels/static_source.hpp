@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace autopack::build {
+
+/// Returns the `Requires-Dist` lines of a source distribution, read from its setup.py
+/// without running it; nothing if only its build knows them, or if the archive is damaged, is not a
+/// compressed tar, or is too large to be read for this.
+std::optional<std::vector<std::string>> static_requirements(const std::filesystem::path& archive);
+
+}  // namespace autopack::build
