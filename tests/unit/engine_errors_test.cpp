@@ -165,6 +165,16 @@ TEST_CASE("a build that imports what its isolation hides is answered with the wa
   CHECK(error_for("Collecting a\nObtaining file:///usr/app\n").message().starts_with("the image"));
 }
 
+TEST_CASE("a missing git is named with its requirement, in whichever order the output arrives") {
+  const std::string collects = "Collecting lib@ git+http://127.0.0.1/lib\n";
+  const std::string fails = "ERROR: Cannot find command 'git' - do you have 'git' installed?\n";
+  for (const auto& log : {collects + fails, fails + collects}) {
+    CHECK(error_of(
+              {.message = "exit code: 1", .step = "[deps 2/2] RUN pip install x", .last_log = log})
+              .message() == "git cannot fetch `lib@ git+http://127.0.0.1/lib`");
+  }
+}
+
 TEST_CASE("a failure of pip leads with the requirement, and without the lines on trying again") {
   const Error error =
       error_of({.message = "exit code: 1",

@@ -287,7 +287,7 @@ TEST_CASE("a source outside of the directory is satisfied by --extra-packages") 
 TEST_CASE("indexes that only the project's own tool asks are reported") {
   const std::string torch = "[project]\nname='a'\ndependencies=['torch>=2.4']\n";
   const std::string index = "[[tool.uv.index]]\nname='pt'\nurl='https://u:secret@host/whl'\n";
-  const auto told = [&](const std::string& text, Files more = {}, UserPip pip = {}) {
+  const auto told = [&](const std::string& text, Files more = {}, const UserPip& pip = {}) {
     more["pyproject.toml"] = torch + text;
     more["run.sh"] = "";
     std::string all;

@@ -96,7 +96,7 @@ TEST_CASE("the stand-in for an interpreter prints its description and nothing el
 }
 
 TEST_CASE("what the image has at the resolved version is not chosen again") {
-  const FakeUv uv{"printf '%s\\n' 'lock-version = \"1.0\"' '' '" + entry("numpy", "1.26.4") +
+  const FakeUv uv{R"(printf '%s\n' 'lock-version = "1.0"' '' ')" + entry("numpy", "1.26.4") +
                   "' '" + entry("rich", "14.0") + "' '" + entry("six", "1.17.0") +
                   "' > pylock.toml\n"};
   const auto found = uv.answer(question({{.name = "numpy", .version = "1.26.4"},

@@ -202,11 +202,11 @@ std::optional<std::string> pip_complaint(std::string_view log, const plan::Reada
     }
   }
   for (const std::string_view sign : {"ERROR: Cannot find command 'git'", " git clone "}) {
-    const auto at = log.find(sign);
-    // This is the package that pip processed last.
-    if (const auto name = at == std::string_view::npos
-                              ? std::nullopt
-                              : requirement_behind(log.substr(0, at), "Collecting ")) {
+    if (log.find(sign) == std::string_view::npos) {
+      continue;
+    }
+    // The package that pip processed last. Its errors may arrive before what it printed.
+    if (const auto name = requirement_behind(log, "Collecting ")) {
       return fmt::format("git cannot fetch `{}`{}", printable(redact_credentials(*name)),
                          place_text(*name, plan));
     }
