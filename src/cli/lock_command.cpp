@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::cli {
@@ -40,7 +41,13 @@ public:
     if (request.is_from_git()) {
       throw Error(ErrorKind::usage,
                   "`--source` and `lock` exclude each other: a lock is written "
-                  "beside the files of the working tree");
+                  "beside the files of the working tree")
+          .hint("leave out `--source`");
+    }
+    if (exclude_newer_ && !is_date(*exclude_newer_)) {
+      throw Error(ErrorKind::usage, fmt::format("`--exclude-newer` is `{}`, which is not a date",
+                                                printable(*exclude_newer_)))
+          .hint("--exclude-newer=2026-11-01, or with a time: 2026-11-01T12:00:00Z");
     }
     request.project.lock = "none";
     const auto file = request.project.directory / project::own_lock_file;
@@ -69,6 +76,17 @@ public:
   }
 
 private:
+  /// Returns true for `2026-11-01`, also with a time (RFC 3339); uv checks the rest.
+  static bool is_date(std::string_view text) {
+    constexpr std::string_view form{"dddd-dd-dd"};
+    const auto matches = [](char c, char of_form) {
+      return of_form == 'd' ? is_digit(c) : c == of_form;
+    };
+    return text.size() >= form.size() &&
+           std::ranges::equal(text.substr(0, form.size()), form, matches) &&
+           (text.size() == form.size() || text[form.size()] == 'T');
+  }
+
   build::LockChoice choice(const std::optional<std::string>& before) const {
     build::LockChoice choice{.before = before, .exclude_newer = exclude_newer_};
     for (const auto& name : upgrades_) {

@@ -19,6 +19,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -70,7 +71,8 @@ std::string with_login(const index::Location& place, const Means& means) {
   }
   const auto login =
       percent_encode(*user) + (password ? ":" + percent_encode(*password) : std::string{});
-  return replace_all(place.url, url->scheme + "://", fmt::format("{}://{}@", url->scheme, login));
+  const auto begin = place.url.find("://") + std::string_view{"://"}.size();
+  return place.url.substr(0, begin) + login + "@" + place.url.substr(begin);
 }
 
 /// Settings of indexes are variables, never arguments, because they may contain logins.
@@ -110,9 +112,9 @@ std::map<std::string, std::string> variables_for(const Means& means, const fs::p
     write_file(file, indexes.netrc->reveal(), FileMode::secret);
     variables["NETRC"] = file.string();
   }
-  if (indexes.no_index) {
+  if (indexes.no_index || indexes.indexes.empty()) {  // uv has an index of its own otherwise
     variables["UV_NO_INDEX"] = "1";
-  } else if (!indexes.indexes.empty()) {
+  } else {
     variables["UV_DEFAULT_INDEX"] = with_login(indexes.indexes.front(), means);
     std::vector<std::string> others;
     std::transform(indexes.indexes.begin() + 1, indexes.indexes.end(), std::back_inserter(others),
@@ -143,7 +145,7 @@ std::optional<std::string> value_in(std::string_view line, std::string_view key)
              : std::nullopt;
 }
 
-/// Splits a lock that uv wrote; whoever reads the lock checks it.
+/// Splits a lock that uv wrote. The reader of the lock checks it.
 std::vector<Package> packages_in(std::string_view lock) {
   constexpr std::string_view head{"[[packages]]"};
   std::vector<Package> packages;
@@ -245,7 +247,7 @@ std::optional<std::string> source_to_build(const std::string& text) {
   }
   for (const auto& hint : hints) {
     if (!is_about_uv(hint)) {
-      error.hint(printable(hint));
+      error.hint(printable(hint.substr(0, hint.find(" Consider using `"))));  // a setting of uv
     }
   }
   if (message.empty() && causes.empty()) {
@@ -399,6 +401,23 @@ std::string solve(Run& run, const Means& means) {
   }
 }
 
+bool is_same_version(const std::string& one, const std::string& other) {
+  const auto parsed = python::Version::parse(one);
+  return one == other || (parsed && parsed == python::Version::parse(other));
+}
+
+/// Returns the names of the image's packages that `lock` replaces by other versions.
+std::set<std::string> replaced_in(const std::string& lock, const Question& question) {
+  std::set<std::string> names;
+  for (const auto& package : packages_in(lock)) {
+    const auto there = std::ranges::find(question.installed, package.name, &Installed::name);
+    if (there != question.installed.end() && !is_same_version(there->version, package.version)) {
+      names.insert(package.name);
+    }
+  }
+  return names;
+}
+
 /// Returns true if `newest` begins a later line of releases: another first number, or another
 /// second one after 0.
 bool is_far_behind(const python::Version& version, const python::Version& newest) {
@@ -454,18 +473,24 @@ std::optional<std::string> solve_above(Run& run,
 }
 
 /// Returns `lock`, or a better one in which packages that were left behind are raised: all of them,
-/// or the first one that can be.
+/// or the first one that can be. None is raised at the cost of a package of the image.
 std::string raised(Run& run,
                    const Question& question,
                    const Means& means,
                    std::string lock,
                    Resolution& resolution) {
   constexpr std::size_t most_tries{4};
-  auto behind = left_behind(lock, question, means);
-  auto better = behind.empty() ? std::nullopt : solve_above(run, means, behind);
+  const auto behind = left_behind(lock, question, means);
+  const auto replaced = replaced_in(lock, question);
+  const auto raise = [&](const std::vector<Package>& packages) {
+    auto found = solve_above(run, means, packages);
+    return found && std::ranges::includes(replaced, replaced_in(*found, question)) ? found
+                                                                                   : std::nullopt;
+  };
+  auto better = behind.empty() ? std::nullopt : raise(behind);
   for (std::size_t i = 0; !better && behind.size() > 1 && i < behind.size() && i < most_tries;
        ++i) {
-    better = solve_above(run, means, {behind[i]});
+    better = raise({behind[i]});
   }
   if (!better) {
     return lock;
@@ -478,11 +503,6 @@ std::string raised(Run& run,
     }
   }
   return *std::move(better);
-}
-
-bool is_same_version(const std::string& one, const std::string& other) {
-  const auto parsed = python::Version::parse(one);
-  return one == other || (parsed && parsed == python::Version::parse(other));
 }
 
 }  // namespace

@@ -98,10 +98,30 @@ void unpack(const index::CachedFile& wheel, const UvWheel& what, const fs::path&
   file.commit();
 }
 
-Error not_available(const std::string& why) {
-  return Error(ErrorKind::environment, "requirements are resolved by uv, which this machine lacks")
-      .cause(why)
-      .hint(ways_out);
+/// Downloads the wheel of uv for this machine, and puts its program at `path`.
+void download(index::IndexClient& index, index::WheelCache& wheels, const fs::path& path) {
+  const auto* const what = wheel_for_this_machine();
+  if (what == nullptr) {
+    throw Error(ErrorKind::environment, "there is no uv for this machine's processor");
+  }
+  const auto candidates = index.candidates("uv");
+  const auto found = std::ranges::find(candidates, what->name, &index::Candidate::name);
+  if (found == candidates.end()) {
+    throw Error(ErrorKind::remote, fmt::format("the index has no `{}`", what->name));
+  }
+  const auto hash = python::Hash::parse(fmt::format("sha256:{}", what->sha256));
+  unpack(
+      wheels.get(
+          {.name = found->name, .url = found->url, .hashes = {hash.value()}, .size = what->size}),
+      *what, path);
+}
+
+/// Returns the directories of `path` that do not depend on where autopack is started: a cloned
+/// project may hold a program called uv.
+std::string without_relative(const std::string& path) {
+  auto directories = split(path, ':');
+  std::erase_if(directories, [](const auto& directory) { return !directory.starts_with('/'); });
+  return join(directories, ":");
 }
 
 }  // namespace
@@ -116,7 +136,8 @@ std::optional<Uv> find_uv(const Environment& environment, const Cancellation* ca
     }
     return Uv{.path = *named, .version = *std::move(version), .origin = "AUTOPACK_UV"};
   }
-  if (const auto program = find_program("uv", environment.get("PATH").value_or(""))) {
+  if (const auto program =
+          find_program("uv", without_relative(environment.get("PATH").value_or("")))) {
     auto version = version_of(*program, cancellation);
     if (version && is_tested(*version)) {
       return Uv{.path = *program, .version = *std::move(version), .origin = "PATH"};
@@ -136,25 +157,13 @@ Uv get_uv(const Environment& environment,
   if (auto found = find_uv(environment, cancellation)) {
     return std::move(*found);
   }
-  const auto* const what = wheel_for_this_machine();
-  if (what == nullptr) {
-    throw not_available("there is no uv for this machine's processor");
-  }
+  Error failure{ErrorKind::environment,
+                "requirements are resolved by uv, which this machine lacks"};
+  failure.hint(ways_out);
   try {
-    const auto candidates = index.candidates("uv");
-    const auto found = std::ranges::find(candidates, what->name, &index::Candidate::name);
-    if (found == candidates.end()) {
-      throw not_available(fmt::format("the index has no `{}`", what->name));
-    }
-    const auto hash = python::Hash::parse(fmt::format("sha256:{}", what->sha256));
-    const auto wheel = wheels.get(
-        {.name = found->name, .url = found->url, .hashes = {hash.value()}, .size = what->size});
-    unpack(wheel, *what, cached_program(environment));
+    download(index, wheels, cached_program(environment));
   } catch (const Error& error) {
-    if (error.message().find("which this machine lacks") != std::string::npos) {
-      throw;
-    }
-    auto failure = not_available(error.message());
+    failure.cause(error.message());
     for (const auto& cause : error.causes()) {
       failure.cause(cause);
     }
@@ -163,7 +172,7 @@ Uv get_uv(const Environment& environment,
   if (auto found = find_uv(environment, cancellation)) {
     return std::move(*found);
   }
-  throw not_available("the downloaded program does not start");
+  throw std::move(failure).cause("the downloaded program does not start");
 }
 
 }  // namespace autopack::resolve

@@ -152,16 +152,36 @@ class Resolving(unittest.TestCase):
         self.assertNotIn('Resolved', self.build('--resolver=uv').err)
         newer = write_wheel(self.house, 'lk_low', '1.6', {'lk_low.py': ''})
         self.addCleanup(newer.unlink)
-        index = testbed.start_index([self.house])
+        self.index.files['lk-low'][newer.name] = newer
         other = f'--output-image-uri={testbed.image_name("resolving-other")}'
-        answer = self.build('--resolver=uv', other, PIP_INDEX_URL=index.url)
-        self.assertNotIn('Resolved', answer.err)
+        self.assertNotIn('Resolved', self.build('--resolver=uv', other).err)
+        elsewhere = testbed.start_index([self.house])
+        other = f'--output-image-uri={testbed.image_name("resolving-elsewhere")}'
+        self.assertIn('Resolved', self.build('--resolver=uv', other, PIP_INDEX_URL=elsewhere.url).err)
         self.require('lk_top', 'lk_other')
-        answer = self.build('--resolver=uv', PIP_INDEX_URL=index.url)
+        answer = self.build('--resolver=uv')
         self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0', 'lk_other': '3.0'})
-        answer = self.build('--resolver=uv', '--no-cache', PIP_INDEX_URL=index.url)
+        answer = self.build('--resolver=uv', '--no-cache')
         self.assertEqual(self.versions(answer)['lk_low'], '1.6')
         self.assertFalse((self.folder / 'pylock.toml').exists())
+
+    def test_the_project_in_a_nested_requirements_file(self):
+        (self.folder / 'pyproject.toml').write_text('[project]\nname = "lab"\nversion = "1"\n'
+                                                    'dependencies = ["lk_other"]\n[tool.setuptools]\npy-modules = []\n')
+        self.require('-r more.txt')
+        (self.folder / 'more.txt').write_text('lk_top\n-e .\n')
+        self.lock()
+        for name in ('lk-top', 'lk-other', 'lk-low'):
+            self.assertIn(f'name = "{name}"', self.text())
+        self.assertNotIn('name = "lab"', self.text())
+
+    def test_a_program_of_the_project_is_not_uv(self):
+        mark = testbed.new_folder('mark') / 'ran'
+        (self.folder / 'uv').write_text(f'#!/bin/sh\ntouch {mark}\necho uv 0.13.9\n')
+        (self.folder / 'uv').chmod(0o755)
+        self.env = {key: value for key, value in self.env.items() if key != 'AUTOPACK_UV'} | {'PATH': '.::/usr/bin:/bin'}
+        self.lock(status=1)
+        self.assertFalse(mark.exists())
 
     def test_extra_packages_are_resolved_too(self):
         extra = write_wheel(testbed.new_folder('extra'), 'lk_extra', '1.0', {'lk_extra.py': ''}, ['lk_other'])
@@ -221,6 +241,11 @@ class Resolving(unittest.TestCase):
         for path in pathlib.Path(self.env['XDG_CACHE_HOME']).rglob('*'):
             if path.is_file():
                 self.assertNotIn(secret.encode(), path.read_bytes(), path)
+
+    def test_a_wrong_date_is_found_before_anything_is_asked(self):
+        answer = self.lock('--exclude-newer=yesterday', status=2)
+        self.assertIn('`--exclude-newer` is `yesterday`, which is not a date', answer.err)
+        self.assertEqual(self.index.requests, [])
 
     def test_another_program_is_not_uv(self):
         answer = self.lock(status=2, AUTOPACK_UV='/bin/true')

@@ -97,6 +97,7 @@ TEST_CASE("only a plain setup() says for certain what a package requires") {
       "setup(install_requires=['b'])\nsetup(install_requires=['c'])\n",
       "setup(install_requires=['b'], extras_require=extras())\n",
       "setup(install_requires=['b'] if x else [])\n",
+      "def setup(install_requires):\n    pass\nsetup(install_requires=['b'])\n",
       "print('no call')\n"};
   for (const auto& text : texts) {
     CAPTURE(text);

@@ -172,6 +172,23 @@ TEST_CASE("what is left far behind is raised if that solves") {
   CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // as it was locked
 }
 
+TEST_CASE("nothing is raised at the cost of a package of the image") {
+  const FakeUv uv{
+      "if grep -q '^far>2.0$' ../constraints.txt; then far=5.0; low=2.0; else far=2.0; low=1.0; "
+      "fi\n"
+      "for one in \"far $far\" \"low $low\"; do set -- $one\n"
+      "printf '%s\\n' '[[packages]]' \"name = \\\"$1\\\"\" \"version = \\\"$2\\\"\"; done > "
+      "pylock.toml\n"};
+  auto asked = question({{.name = "low", .version = "1.0"}});
+  asked.direct = {"far"};
+  const auto newest = [](const std::string&) { return python::Version::parse("5.0"); };
+  const auto kept = uv.answer(asked, {}, {}, newest);
+  CHECK(kept.raised.empty());
+  CHECK(kept.replaced.empty());
+  asked.installed.clear();
+  CHECK(uv.answer(asked, {}, {}, newest).raised.size() == 1);
+}
+
 TEST_CASE("earlier versions are preferred, those of the lock before those of the image") {
   auto asked = question({{.name = "numpy", .version = "1.26.4"}, {.name = "six", .version = "1"}});
   asked.before = "lock-version = \"1.0\"\n\n" + entry("numpy", "2.0") + entry("rich", "13.0");

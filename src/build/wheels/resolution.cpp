@@ -1,6 +1,5 @@
 #include "build/wheels/resolution.hpp"
 
-#include "base/contains.hpp"
 #include "base/digest.hpp"
 #include "base/elapsed.hpp"
 #include "base/error.hpp"
@@ -43,6 +42,9 @@ constexpr auto* of_image = " (executor image)";
 std::string edited(const std::string& path,
                    const std::string& text,
                    const std::vector<project::LineEdit>& edits) {
+  if (std::ranges::none_of(edits, [&](const auto& edit) { return edit.file == path; })) {
+    return text;
+  }
   auto lines = split(text, '\n');
   for (const auto& edit : edits) {
     const auto last = static_cast<std::size_t>(edit.last_line);
@@ -64,10 +66,7 @@ void write_inputs(const Packaging& work, const std::filesystem::path& directory)
     if (entry.type != source::EntryType::file) {
       continue;  // a link leads to another input; uv reads no directory for itself
     }
-    const auto text = plan.read(entry);
-    write_file(path, contains(plan.dependencies.requirement_files, entry.path)
-                         ? edited(entry.path, text, plan.dependencies.requirement_edits)
-                         : text);
+    write_file(path, edited(entry.path, plan.read(entry), plan.dependencies.requirement_edits));
   }
 }
 
@@ -214,6 +213,9 @@ public:
   /// Returns the newest final version of `name` that its requirements allow and that has a file for
   /// the interpreter.
   std::optional<python::Version> of(const std::string& name) {
+    if (index_.is_nowhere()) {
+      return std::nullopt;
+    }
     if (!pages_) {
       pages_ = index_.client().candidates_of(names_);
     }

@@ -379,8 +379,10 @@ Requirements resolved(Services& services,
                       const Packaging& work,
                       Requirements found,
                       packaging::Freshness freshness) {
-  const auto name = fmt::format("resolution {} {}", work.plan().keys.value().dependencies,
-                                work.plan().base.digest ? work.plan().base.digest->str() : "");
+  const PackageIndex index{services, work, found.facts.default_index};
+  const auto name =
+      fmt::format("resolution {} {} {}", work.plan().keys.value().dependencies,
+                  work.plan().base.digest ? work.plan().base.digest->str() : "", index.identity());
   std::error_code ignored;
   const auto directory =
       std::filesystem::weakly_canonical(work.request().project.directory, ignored);

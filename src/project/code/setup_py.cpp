@@ -135,8 +135,11 @@ private:
 
   void read_call() {
     for (std::size_t i = 0; i + 1 < tokens_.size(); ++i) {
-      if (!tokens_[i].is_name("setup") || !tokens_[i + 1].is("(") ||
-          (i > 0 && tokens_[i - 1].is_name("def"))) {
+      if (!tokens_[i].is_name("setup") || !tokens_[i + 1].is("(")) {
+        continue;
+      }
+      if (i > 0 && tokens_[i - 1].is_name("def")) {
+        ++calls_;  // another setup()
         continue;
       }
       const auto arguments = bracketed(tokens_, i + 1);

@@ -61,26 +61,10 @@ ShellWord known_word(const std::string& word) {
   return word.find(unknown_part) == std::string::npos ? ShellWord{word} : std::nullopt;
 }
 
-template <std::size_t count>
-bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) {
-  return contains(words, word);
-}
-
 bool is_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 13> words{
       "if", "then", "else", "elif", "fi", "do", "done", "while", "until", "!", "{", "}", "esac"};
-  return is_one_of(word, words);
-}
-
-/// Returns `X` for `X`, `X+` and `X[0]`, the left side of an assignment; nothing for other text.
-std::optional<std::string> assigned_variable(std::string_view left) {
-  if (left.ends_with('+')) {
-    left.remove_suffix(1);
-  }
-  if (left.ends_with(']')) {
-    left = left.substr(0, left.find('['));
-  }
-  return is_variable_name(left) ? std::optional{std::string{left}} : std::nullopt;
+  return contains(words, word);
 }
 
 class ShellReader {

@@ -24,6 +24,16 @@ std::string parent_steps(std::string_view command) {
 
 }  // namespace
 
+std::optional<std::string> assigned_variable(std::string_view left) {
+  if (left.ends_with('+')) {
+    left.remove_suffix(1);
+  }
+  if (left.ends_with(']')) {
+    left = left.substr(0, left.find('['));
+  }
+  return is_variable_name(left) ? std::optional{std::string{left}} : std::nullopt;
+}
+
 bool declares_variables(const ShellCommand& command) {
   static constexpr std::array<std::string_view, 5> names{"export", "declare", "local", "readonly",
                                                          "typeset"};

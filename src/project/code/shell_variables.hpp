@@ -9,6 +9,9 @@
 
 namespace autopack::project {
 
+/// Returns `X` for `X`, `X+` and `X[0]`, the left side of an assignment; nothing for other text.
+std::optional<std::string> assigned_variable(std::string_view left);
+
 /// Returns whether the words of `command` after the first set variables: `export A=1`.
 bool declares_variables(const ShellCommand& command);
 
