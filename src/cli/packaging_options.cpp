@@ -130,7 +130,7 @@ packaging::Request request_of(const packaging::Settings& given,
       .strict = build.strict,
       .max_dependency_age = age_of(build),
       .engine = engines.at(build.engine),
-      .resolver = build.resolver == "uv" ? packaging::Resolver::uv : packaging::Resolver::engine,
+      .resolver = build.resolver == "engine" ? packaging::Resolver::engine : packaging::Resolver::uv,
       .source = build.source,
       .label_git = build.label_git,
       .environment = environment};
@@ -214,8 +214,8 @@ std::string expand_home(const std::string& path, const Environment& environment)
 void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.section("Building", false);
   flags.text("--engine", "auto|docker|direct", options.engine, "who makes the image");
-  flags.text("--resolver", "engine|uv", options.resolver,
-             "who chooses open versions: pip in the engine, or uv");
+  flags.text("--resolver", "uv|engine", options.resolver,
+             "who chooses open versions: uv, or pip in the engine");
   flags.text("--source", "SOURCE", options.source, "worktree, index, or a commit such as HEAD~1");
   flags.toggle("--label-git", options.label_git, "revision, remote, dirtiness into labels");
   flags.text("--dockerfile", "FILE", options.dockerfile, "build your own Dockerfile instead");

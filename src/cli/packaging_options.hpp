@@ -17,7 +17,7 @@ namespace autopack::cli {
 /// The flags for building an image, of every command that packages.
 struct BuildOptions {
   std::string engine{"auto"};
-  std::string resolver{"engine"};
+  std::string resolver{"uv"};
   std::string source{"worktree"};
   std::optional<std::string> dockerfile{};
   std::optional<std::string> templates{};

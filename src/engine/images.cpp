@@ -180,7 +180,7 @@ std::vector<std::int64_t> image_run_times(Api& api, const std::string& image) {
   for (const json& step : steps) {
     const auto created = step.is_object() ? step.find("Created") : step.end();
     if (step.is_object() && created != step.end() && created->is_number_integer() &&
-        image::is_run_step(text_at(step, "CreatedBy"))) {
+        image::dates_an_installation(text_at(step, "CreatedBy"))) {
       times.push_back(created->get<std::int64_t>());
     }
   }

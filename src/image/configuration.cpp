@@ -125,6 +125,10 @@ bool is_run_step(std::string_view created_by) {
          (has_shell && created_by.find("#(nop)") == std::string_view::npos);
 }
 
+bool dates_an_installation(std::string_view created_by) {
+  return is_run_step(created_by) || created_by == chosen_versions_step;
+}
+
 std::vector<std::int64_t> Configuration::run_times() const {
   std::vector<std::int64_t> times;
   const auto history = document_->find("history");
@@ -139,7 +143,7 @@ std::vector<std::int64_t> Configuration::run_times() const {
                  : std::string{};
     };
     std::tm date{};
-    if (is_run_step(text("created_by")) &&
+    if (dates_an_installation(text("created_by")) &&
         ::strptime(text("created").c_str(), "%Y-%m-%dT%H:%M:%S", &date) != nullptr) {
       times.push_back(::timegm(&date));
     }
@@ -179,9 +183,16 @@ void Configuration::set_label(const std::string& name, const std::string& value)
   (*document_)["config"]["Labels"] = all;
 }
 
+namespace {
+
+std::string in_rfc3339(std::int64_t seconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+}  // namespace
+
 void Configuration::set_created(std::int64_t seconds) {
-  (*document_)["created"] =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+  (*document_)["created"] = in_rfc3339(seconds);
 }
 
 void Configuration::add_layer(const LayerFacts& layer, const std::string& created_by) {
@@ -192,9 +203,11 @@ void Configuration::add_layer(const LayerFacts& layer, const std::string& create
        {"comment", "autopack"}});
 }
 
-void Configuration::add_empty_history(const std::string& created_by) {
+void Configuration::add_empty_history(const std::string& created_by,
+                                      std::optional<std::int64_t> seconds) {
   (*document_)["history"].push_back(
-      {{"created", document_->value("created", "1970-01-01T00:00:00Z")},
+      {{"created",
+        seconds ? in_rfc3339(*seconds) : document_->value("created", "1970-01-01T00:00:00Z")},
        {"created_by", created_by},
        {"comment", "autopack"},
        {"empty_layer", true}});

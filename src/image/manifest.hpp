@@ -80,6 +80,13 @@ nlohmann::json index_of(nlohmann::json entries);
 /// it.
 bool is_run_step(std::string_view created_by);
 
+/// The history entry of a dependency image whose versions were chosen at that entry's time.
+inline constexpr std::string_view chosen_versions_step{"autopack: versions of open requirements"};
+
+/// True if the time of a history entry is that of an installation: for a RUN step, and for
+/// chosen_versions_step.
+bool dates_an_installation(std::string_view created_by);
+
 /// An image configuration (OCI image-spec config.md). Keeps fields that autopack does not know.
 class Configuration {
 public:
@@ -99,8 +106,8 @@ public:
   std::map<std::string, std::string> labels() const;
   std::vector<Digest> diff_ids() const;
 
-  /// Returns the times of the history's RUN steps, in order, in seconds since 1970; omits steps
-  /// without a time.
+  /// Returns the times of the history's installations, in order, in seconds since 1970; omits
+  /// those without a time.
   std::vector<std::int64_t> run_times() const;
 
   void set_user(const std::string& user);
@@ -113,8 +120,9 @@ public:
   /// Sets `created`, in RFC 3339 format.
   void set_created(std::int64_t seconds);
   void add_layer(const LayerFacts& layer, const std::string& created_by);
-  /// A history entry without a layer.
-  void add_empty_history(const std::string& created_by);
+  /// A history entry without a layer; absent `seconds`: of the image's own time.
+  void add_empty_history(const std::string& created_by,
+                         std::optional<std::int64_t> seconds = std::nullopt);
 
   /// Returns compact JSON with sorted keys.
   std::string to_json() const;

@@ -32,7 +32,7 @@ struct Request {
   /// Unpinned requirements are reinstalled if they are older; absent: never.
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
-  Resolver resolver{Resolver::engine};
+  Resolver resolver{Resolver::uv};
   std::vector<Output> outputs{};                ///< besides a registry, or instead of one
   std::string source{source::worktree_source};  ///< `worktree`, `index` or the name of a commit
   bool label_git{false};                        ///< git's facts go into labels and key

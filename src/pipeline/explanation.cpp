@@ -245,6 +245,9 @@ void add_installer(Services& services, const Packaging& work, Explanation& expla
   if (!expected.obstacles.empty()) {
     explanation.installer =
         Installer{"docker", "by the docker engine: " + join(expected.obstacles, "; ")};
+  } else if (expected.resolves) {
+    explanation.installer = Installer{
+        "wheels", "as layers of their wheels, once uv has chosen the versions that are left open"};
   } else if (expected.packages == 0 && expected.own) {
     explanation.installer =
         Installer{"wheels", "the project's own package from its files, without an engine"};

@@ -278,6 +278,9 @@ public:
     }
     write_file(project() / own_file, more);
     variables_ = variables_for(means, scratch_.path());
+    if (question.prereleases) {
+      variables_["UV_PRERELEASE"] = "allow";
+    }
   }
 
   /// Adds what a source distribution requires, so that uv need not build it.
@@ -418,15 +421,19 @@ std::set<std::string> replaced_in(const std::string& lock, const Question& quest
   return names;
 }
 
-/// Returns true if `newest` begins a later line of releases: another first number, or another
-/// second one after 0.
+/// Returns true if `newest` has a larger first number, or the same and a second one that is larger
+/// by far; after 0, the second number counts as the first.
 bool is_far_behind(const python::Version& version, const python::Version& newest) {
+  constexpr std::uint64_t far{5};
   const auto line_of = [](const python::Version& one) {
     const auto& parts = one.release;
-    const auto first = parts.empty() ? 0 : parts[0];
-    return std::pair{first, first == 0 && parts.size() > 1 ? parts[1] : 0};
+    const auto part = [&](std::size_t i) { return i < parts.size() ? parts[i] : 0; };
+    return part(0) == 0 ? std::pair{part(1), part(2)} : std::pair{part(0), part(1)};
   };
-  return line_of(version) < line_of(newest);
+  const auto old_line = line_of(version);
+  const auto new_line = line_of(newest);
+  return old_line.first < new_line.first ||
+         (old_line.first == new_line.first && old_line.second + far < new_line.second);
 }
 
 /// Returns the packages of `lock` that the project requires itself and that are far behind, unless
@@ -453,13 +460,24 @@ std::vector<Package> left_behind(const std::string& lock,
   return behind;
 }
 
-/// Resolves again with newer versions of `behind`; returns nothing if that has no solution.
+/// Resolves again with newer versions of `behind`, but no older ones of what else the project
+/// requires itself, and the same ones of the image; returns nothing if that has no solution.
 std::optional<std::string> solve_above(Run& run,
+                                       const Question& question,
                                        const Means& means,
+                                       const std::string& lock,
                                        const std::vector<Package>& behind) {
   std::vector<std::string> bounds;
-  for (const auto& package : behind) {
-    bounds.push_back(fmt::format("{}>{}", package.name, package.version));
+  for (const auto& package : packages_in(lock)) {
+    const auto installed = std::ranges::find(question.installed, package.name, &Installed::name);
+    if (std::ranges::find(behind, package.name, &Package::name) != behind.end()) {
+      bounds.push_back(fmt::format("{}>{}", package.name, package.version));
+    } else if (installed != question.installed.end() &&
+               is_same_version(installed->version, package.version)) {
+      bounds.push_back(fmt::format("{}=={}", package.name, package.version));
+    } else if (!package.version.empty() && contains(question.direct, package.name)) {
+      bounds.push_back(fmt::format("{}>={}", package.name, package.version));
+    }
   }
   run.set_bounds(std::move(bounds));
   try {
@@ -483,7 +501,7 @@ std::string raised(Run& run,
   const auto behind = left_behind(lock, question, means);
   const auto replaced = replaced_in(lock, question);
   const auto raise = [&](const std::vector<Package>& packages) {
-    auto found = solve_above(run, means, packages);
+    auto found = solve_above(run, question, means, lock, packages);
     return found && std::ranges::includes(replaced, replaced_in(*found, question)) ? found
                                                                                    : std::nullopt;
   };

@@ -36,6 +36,7 @@ struct Question {
   std::vector<std::string> direct{};  ///< names (PEP 503) that the project itself requires
   python::Interpreter interpreter{};
   std::vector<Installed> installed{};   ///< of the executor image; each is kept if it may be
+  bool prereleases{false};              ///< takes pre-releases as well
   std::optional<std::string> before{};  ///< a lock in the format of PEP 751: its versions are kept
                                         ///< if they may be
   std::vector<std::string> upgrades{};  ///< names (PEP 503) whose versions are chosen anew

@@ -138,6 +138,7 @@ def finish(result):
 def run_lanes(count, every, arguments):
     """Shares classes among `count` processes; returns passed and failed, and how many seconds each class took."""
     testbed.executor()  # once, not in each lane
+    os.environ[testbed.SHARED_REGISTRY] = testbed.registry()
     reading, writing = os.pipe()
     os.write(writing, b''.join(map(TICKET.pack, range(len(every)))))
     os.close(writing)

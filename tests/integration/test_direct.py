@@ -69,7 +69,7 @@ class Equivalence(Base):
     def test_holds_for_the_examples(self):
         for name, flags in CASES.items():
             with self.subTest(name):
-                self.check(testbed.example(name), name, *flags)
+                self.check(testbed.example(name), name, '--resolver=engine', *flags)
 
     def test_holds_for_odd_trees(self):
         folder = testbed.write_tree({
@@ -276,8 +276,8 @@ class InTheEngine(Base):
         return f'greeter>={version},<={version}\n'
 
     def run_program(self, folder, *flags, **variables):
-        return autopack('run', '--executor-image-uri', self.base, '--build-network=host', '--script=task.py', '-v', *flags,
-                        cwd=folder, env=testbed.index_environment(**variables))
+        return autopack('run', '--executor-image-uri', self.base, '--build-network=host', '--script=task.py', '-v',
+                        '--resolver=engine', *flags, cwd=folder, env=testbed.index_environment(**variables))
 
     def tags(self, folder):
         self.addCleanup(testbed.remove_images_later, f'autopack/{folder.name}')

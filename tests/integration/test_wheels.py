@@ -79,13 +79,16 @@ class Wheels(unittest.TestCase):
         self.assertNotIn('PYTHONDONTWRITEBYTECODE=1', testbed.configuration(uri)['Config']['Env'])
 
     def test_explain_tells_how_they_are_installed(self):
-        def told():
+        def told(*flags):
             return autopack('explain', '--executor-image-uri', self.base, '--script=train.py',
-                            f'--output-image-uri={self.name}', cwd=self.folder, env=self.env).out
+                            f'--output-image-uri={self.name}', *flags, cwd=self.folder, env=self.env).out
         self.build()
         self.assertIn('3 pinned packages as layers of their wheels, without an engine', told())
         (self.folder / 'requirements.txt').write_text('counted>=1\n')
-        self.assertIn('by the docker engine: not a complete set of pins: requirements.txt:1', told())
+        self.assertIn('by the docker engine: not a complete set of pins: requirements.txt:1', told('--resolver=engine'))
+        self.assertIn('as layers of their wheels, once uv has chosen the versions that are left open', told())
+        self.build()
+        self.assertIn('3 pinned packages as layers of their wheels', told())
 
     def test_constraints_of_pips_settings_and_options_of_an_environment_file_hold(self):
         (self.folder / 'requirements.txt').unlink()
@@ -97,9 +100,10 @@ class Wheels(unittest.TestCase):
         env = testbed.environment(PIP_CONSTRAINT=str(limits), XDG_CACHE_HOME=str(self.cache))
         first = self.build(env=env).json()
         self.assertEqual(json.loads(self.run_image(first['uri'])), ['1.0', 'left', 'right', ['counted==1.0']])
-        limits.write_text('counted<2\n')
-        second = self.build(env=env).json()
-        self.assertEqual(json.loads(self.run_image(second['uri']))[0], '1.1')
+        limits.write_text('counted>=1.1,<2\n')
+        for resolver in ('uv', 'engine'):
+            second = self.build(f'--resolver={resolver}', env=env, name=f'{self.name}-{resolver}').json()
+            self.assertEqual(json.loads(self.run_image(second['uri']))[0], '1.1')
 
     def test_are_the_files_that_pip_writes(self):
         ours = self.build().json()['uri']
@@ -311,17 +315,20 @@ class Wheels(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertNotEqual(tags.returncode, 0)
 
-    def test_pins_without_hashes_are_complete_or_left_to_the_engine(self):
+    def test_pins_without_hashes_are_complete_or_completed(self):
         requirements = self.folder / 'requirements.txt'
         requirements.write_text('counted==1.0\nnames-left==2.0\nnames.right==3.0\n')
         answer = self.build('--engine=direct')
         self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.0')
         requirements.write_text('counted==1.0\nnames-left==2.0\n')
-        answer = self.build('--engine=direct', status=1)
+        answer = self.build('--engine=direct', '--resolver=engine', status=1)
         self.assertIn('names-right', answer.err)
-        answer = self.build()
+        answer = self.build('--resolver=engine')
         self.assertIn('the docker engine installs the dependencies', answer.err)
         self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.0')
+        answer = self.build('--engine=direct', name=self.name + '-uv')
+        self.assertIn('Resolved  3 packages', answer.err)
+        self.assertEqual(json.loads(self.run_image(answer.json()['uri'])), ['1.0', 'left', 'right', ['counted==1.0']])
 
     def test_why_pip_has_to_install_is_said_where_an_index_cannot_be_reached(self):
         answer = self.build(env={**self.env, 'PIP_INDEX_URL': 'http://127.0.0.1:9/simple', 'PIP_RETRIES': '0',

@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
 SUPPORT = EXAMPLES / 'support.sh'
 EXECUTOR = 'autopack-tests/python:1'
+SHARED_REGISTRY = 'AUTOPACK_TESTS_REGISTRY'
 DEBIAN_WHEELS = pathlib.Path('/usr/share/python-wheels')
 # Debian's own Python has its build module; another one on PATH may not.
 SYSTEM_PYTHON = '/usr/bin/python3'
@@ -82,7 +83,7 @@ def base_environment():
     kept = {name: value for name, value in os.environ.items()
             if name in ('PATH', 'DOCKER_HOST', 'TMPDIR', 'ASAN_OPTIONS', 'LSAN_OPTIONS', 'UBSAN_OPTIONS', 'TSAN_OPTIONS')}
     return kept | {'HOME': str(home), 'XDG_CACHE_HOME': str(home / '.cache'), 'LC_ALL': 'C.UTF-8', 'PIP_CONFIG_FILE': '/dev/null',
-                   'NO_COLOR': '1', 'NO_GCE_CHECK': 'true', 'AUTOPACK_VERBOSITY': verbosity}
+                   'NO_COLOR': '1', 'NO_GCE_CHECK': 'true', 'AUTOPACK_VERBOSITY': verbosity, 'AUTOPACK_UV': str(uv())}
 
 
 def environment(**changes):
@@ -261,8 +262,9 @@ def start_registry(login=None, folder=None):
 
 @functools.cache
 def registry():
+    """Returns the registry of all lanes: the layers of the executor image are compressed and pushed once."""
     engine()
-    return start_registry()
+    return os.environ.get(SHARED_REGISTRY) or start_registry()
 
 
 def pushed_executor(name):
@@ -372,24 +374,26 @@ def start_index(more=(), **options):
 UV_WHEEL = 'uv-0.13.9-py3-none-musllinux_1_1_x86_64.whl'
 
 
-@functools.cache
 def uv_wheel():
     """Returns the wheel of the uv that autopack takes, downloaded once for this user."""
     folder = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'autopack-tests' / 'uv'
     if not (folder / UV_WHEEL).exists():
         folder.mkdir(parents=True, exist_ok=True)
-        run([SYSTEM_PYTHON, '-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--dest', folder,
-             '--platform=' + UV_WHEEL.removesuffix('.whl').split('-')[-1], 'uv==' + UV_WHEEL.split('-')[1]])
+        subprocess.run([SYSTEM_PYTHON, '-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--dest', folder,
+                        '--platform=' + UV_WHEEL.removesuffix('.whl').split('-')[-1], 'uv==' + UV_WHEEL.split('-')[1]],
+                       stdin=subprocess.DEVNULL, check=True)
     return folder / UV_WHEEL
 
 
-@functools.cache
 def uv():
-    """Returns the program of that wheel."""
-    program = new_folder('uv') / 'uv'
-    with zipfile.ZipFile(uv_wheel()) as wheel:
-        program.write_bytes(wheel.read(f'uv-{UV_WHEEL.split("-")[1]}.data/scripts/uv'))
-    program.chmod(0o755)
+    """Returns the program of that wheel, unpacked once."""
+    program = uv_wheel().parent / 'uv'
+    if not program.exists():
+        new = program.with_name(f'uv.{os.getpid()}')
+        with zipfile.ZipFile(uv_wheel()) as wheel:
+            new.write_bytes(wheel.read(f'uv-{UV_WHEEL.split("-")[1]}.data/scripts/uv'))
+        new.chmod(0o755)
+        new.rename(program)
     return program
 
 

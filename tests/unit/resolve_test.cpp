@@ -160,7 +160,8 @@ TEST_CASE("what is left far behind is raised if that solves") {
   const FakeUv uv{solve};
   CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // only a dependency
   asked.direct = {"far"};
-  CHECK(uv.answer(asked, {}, {}, newest("2.9")).raised.empty());
+  CHECK(uv.answer(asked, {}, {}, newest("2.5")).raised.empty());
+  CHECK(uv.answer(asked, {}, {}, newest("2.9")).raised.size() == 1);
   const auto found = uv.answer(asked, {}, {}, newest("5.0"));
   REQUIRE(found.raised.size() == 1);
   CHECK(found.raised[0] == Raised{.name = "far", .before = "2.0", .version = "5.0"});
@@ -170,6 +171,24 @@ TEST_CASE("what is left far behind is raised if that solves") {
   CHECK(failing.answer(asked, {}, {}, newest("5.0")).packages.find("2.0") != std::string::npos);
   asked.before = entry("far", "2.0");
   CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // as it was locked
+}
+
+TEST_CASE("what the project requires itself does not sink for another that rises") {
+  const FakeUv uv{
+      "grep -q '^far>2.0$' ../constraints.txt && far=5.0 || far=2.0\n"
+      "[ $far = 2.0 ] || grep -q '^other>=3.0$' ../constraints.txt && other=3.0 || other=2.0\n"
+      "[ $far = 2.0 ] || grep -q '^there==1.0$' ../constraints.txt || exit 7\n"
+      "for one in \"far $far\" \"other $other\" 'there 1.0'; do set -- $one\n"
+      "printf '%s\\n' '[[packages]]' \"name = \\\"$1\\\"\" \"version = \\\"$2\\\"\"; done > "
+      "pylock.toml\n"};
+  auto asked = question({{.name = "there", .version = "1.0"}});
+  asked.direct = {"far", "other"};
+  const auto newest = [](const std::string& name) {
+    return python::Version::parse(name == "far" ? "5.0" : "3.0");
+  };
+  const auto found = uv.answer(asked, {}, {}, newest);
+  CHECK(found.packages.find("5.0") != std::string::npos);
+  CHECK(found.packages.find("name = \"other\"\nversion = \"3.0\"") != std::string::npos);
 }
 
 TEST_CASE("nothing is raised at the cost of a package of the image") {

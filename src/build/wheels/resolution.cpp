@@ -1,5 +1,6 @@
 #include "build/wheels/resolution.hpp"
 
+#include "base/contains.hpp"
 #include "base/digest.hpp"
 #include "base/elapsed.hpp"
 #include "base/error.hpp"
@@ -14,6 +15,7 @@
 #include "lock/select.hpp"
 #include "project/findings.hpp"
 #include "project/requirements/own_lock.hpp"
+#include "project/requirements/requirement_lines.hpp"
 #include "python/name.hpp"
 #include "python/requirement.hpp"
 #include "python/specifier.hpp"
@@ -23,10 +25,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace autopack::build {
@@ -37,6 +41,13 @@ using packaging::Packaging;
 using resolve::Installed;
 
 constexpr auto* of_image = " (executor image)";
+constexpr std::string_view prereleases{"--pre"};
+
+/// The options in requirement files that uv reads as pip does, or that choose no version.
+constexpr std::array<std::string_view, 12> options_of_uv{
+    "--index-url",     "--extra-index-url", "--no-index",    "--find-links",
+    "--no-binary",     "--trusted-host",    "--only-binary", "--require-hashes",
+    "--prefer-binary", "--requirement",     "--constraint",  prereleases};
 
 /// Returns `text` with the lines that the installation has instead.
 std::string edited(const std::string& path,
@@ -59,16 +70,70 @@ std::string edited(const std::string& path,
   return join(lines, "\n");
 }
 
-void write_inputs(const Packaging& work, const std::filesystem::path& directory) {
-  const auto& plan = work.plan();
-  for (const auto& entry : plan.dependencies.inputs) {
-    const auto path = directory / entry.path;
-    if (entry.type != source::EntryType::file) {
-      continue;  // a link leads to another input; uv reads no directory for itself
+/// Returns a requirements file with one requirement a line, at its first line, as uv reads it: its
+/// reader splits a continued line in other places than pip's.
+std::string one_a_line(std::string_view text) {
+  std::vector<std::string> lines;
+  for (const auto& line : project::split_requirements(text)) {
+    lines.resize(std::max(lines.size(), static_cast<std::size_t>(line.first)));
+    auto words = line.requirement ? std::vector{*line.requirement} : std::vector<std::string>{};
+    for (const auto& [name, value] : line.options) {
+      words.push_back(value.empty()      ? name
+                      : name == "--hash" ? name + "=" + value
+                                         : name + " " + value);
     }
-    write_file(path, edited(entry.path, plan.read(entry), plan.dependencies.requirement_edits));
+    auto& place = lines.at(static_cast<std::size_t>(line.first) - 1);
+    place += (place.empty() ? "" : "\n") + join(words, " ");
   }
+  return join(lines, "\n") + "\n";
 }
+
+/// Writes the files that an installation reads to `directory`.
+class InputWriter {
+public:
+  InputWriter(const Packaging& work, std::filesystem::path directory)
+      : work_{work}, directory_{std::move(directory)} {}
+
+  void write() {
+    for (const auto& path : work_.plan().dependencies.requirement_files) {
+      follow(path);
+    }
+    for (const auto& entry : work_.plan().dependencies.inputs) {
+      // A link leads to another input. uv reads no directory for itself.
+      if (entry.type == source::EntryType::file && !requirements_.contains(entry.path)) {
+        write_file(directory_ / entry.path, text_of(entry));
+      }
+    }
+  }
+
+private:
+  std::string text_of(const plan::ContextEntry& entry) const {
+    const auto& plan = work_.plan();
+    return edited(entry.path, plan.read(entry), plan.dependencies.requirement_edits);
+  }
+
+  /// Writes the requirements file at `path`, and those that it includes.
+  void follow(const std::string& path) {
+    const auto& inputs = work_.plan().dependencies.inputs;
+    const auto entry = std::ranges::find(inputs, path, &plan::ContextEntry::path);
+    if (entry == inputs.end() || !requirements_.insert(path).second) {
+      return;
+    }
+    const auto text = project::decode_requirements(text_of(*entry)).text;
+    for (const auto& line : project::split_requirements(text)) {
+      for (const auto& [name, value] : line.options) {
+        if (name == "--requirement" || name == "--constraint") {
+          follow((std::filesystem::path{parent_path(path)} / value).lexically_normal().string());
+        }
+      }
+    }
+    write_file(directory_ / path, one_a_line(text));
+  }
+
+  const Packaging& work_;
+  std::filesystem::path directory_;
+  std::set<std::string> requirements_{};  ///< paths of the files written so far
+};
 
 std::vector<Installed> installed_in(Services& services,
                                     const Packaging& work,
@@ -89,44 +154,23 @@ std::vector<Installed> installed_in(Services& services,
   return installed;
 }
 
-/// Refuses what only an installation can find out.
-void refuse_unknown(const Packaging& work, const executor::PythonFacts& facts) {
-  const auto& dependencies = work.plan().dependencies;
-  Problems problems;
-  if (!facts.interpreter) {
-    problems.push_back({.message = fmt::format("the Python of the executor image `{}` is unknown",
-                                               printable(work.plan().base.reference)),
-                        .reason = facts.obstacle});
-  } else if (facts.interpreter->implementation != "cpython") {
-    problems.push_back({.message = "only requirements for CPython can be resolved"});
-  }
-  if (dependencies.resolves && dependencies.install) {
-    problems.push_back(
-        {.message = "only a build of the project's own package knows what it requires",
-         .hints = {"list its dependencies in `[project]` of pyproject.toml"}});
-  }
-  if (work.scanned().project.has_index_credentials) {
-    problems.push_back({.message = "a URL in a requirements file contains a login",
-                        .hints = {"write the login into netrc, or into PIP_INDEX_URL"}});
-  }
-  if (!dependencies.has_requirements()) {
-    problems.push_back({.message = "the project has no requirements to lock"});
-  }
-  throw_if_errors(problems, ErrorKind::project);
-}
-
 resolve::Question question_of(Services& services,
                               const Packaging& work,
                               const executor::PythonFacts& facts,
                               const LockChoice& choice) {
   const auto& dependencies = work.plan().dependencies;
-  resolve::Question question{
-      .write_files = [&work](const auto& directory) { write_inputs(work, directory); },
-      .requirement_files = dependencies.requirement_files,
-      .requirements = dependencies.requirements,
-      .interpreter = *facts.interpreter,
-      .installed = installed_in(services, work, facts),
-      .exclude_newer = choice.exclude_newer};
+  resolve::Question question{.write_files =
+                                 [&work](const auto& directory) {
+                                   InputWriter{work, directory}.write();
+                                 },
+                             .requirement_files = dependencies.requirement_files,
+                             .requirements = dependencies.requirements,
+                             .interpreter = *facts.interpreter,
+                             .installed = installed_in(services, work, facts),
+                             .prereleases = std::ranges::any_of(
+                                 work.scanned().project.listed_options,
+                                 [](const auto& option) { return option.name == prereleases; }),
+                             .exclude_newer = choice.exclude_newer};
   for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
     question.requirements.insert(question.requirements.end(), more->begin(), more->end());
   }
@@ -318,11 +362,50 @@ void report(Services& services,
 
 }  // namespace
 
+Problems obstacles_to_resolution(const Packaging& work, const executor::PythonFacts& facts) {
+  const auto& dependencies = work.plan().dependencies;
+  Problems problems;
+  if (!facts.interpreter) {
+    problems.push_back({.message = fmt::format("the Python of the executor image `{}` is unknown",
+                                               printable(work.plan().base.reference)),
+                        .reason = facts.obstacle});
+  } else if (facts.interpreter->implementation != "cpython") {
+    problems.push_back({.message = "only requirements for CPython can be resolved"});
+  }
+  if (dependencies.resolves && dependencies.install) {
+    problems.push_back(
+        {.message = "only a build of the project's own package knows what it requires",
+         .hints = {"list its dependencies in `[project]` of pyproject.toml"}});
+  }
+  if (work.scanned().project.has_index_credentials) {
+    problems.push_back({.message = "a URL in a requirements file contains a login",
+                        .hints = {"write the login into netrc, or into PIP_INDEX_URL"}});
+  }
+  for (const auto& option : work.scanned().project.listed_options) {
+    if (!contains(options_of_uv, option.name)) {
+      problems.push_back({.message = fmt::format("only pip knows `{}`", printable(option.name)),
+                          .origin = option.origin});
+    }
+  }
+  for (const auto& listed : work.scanned().project.listed_requirements) {
+    if (!listed.options.empty()) {
+      problems.push_back(
+          {.message = fmt::format("only pip knows `{}`", printable(listed.options.front())),
+           .origin = listed.origin});
+    }
+  }
+  return problems;
+}
+
 Locked resolve_requirements(Services& services,
                             const Packaging& work,
                             const executor::PythonFacts& facts,
                             const LockChoice& choice) {
-  refuse_unknown(work, facts);
+  auto problems = obstacles_to_resolution(work, facts);
+  if (!work.plan().dependencies.has_requirements()) {
+    problems.push_back({.message = "the project has no requirements to lock"});
+  }
+  throw_if_errors(problems, ErrorKind::project);
   PackageIndex index{services, work, facts.default_index};
   const auto uv =
       resolve::get_uv(services.environment, services.cancellation, index.client(), index.wheels());

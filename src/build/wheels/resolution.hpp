@@ -36,6 +36,10 @@ Locked resolve_requirements(Services& services,
                             const executor::PythonFacts& facts,
                             const LockChoice& choice);
 
+/// Returns why only an installation can find the versions of `work` out; empty if uv can.
+Problems obstacles_to_resolution(const packaging::Packaging& work,
+                                 const executor::PythonFacts& facts);
+
 /// Returns the versions in a lock that resolve_requirements made, as in Locked.
 std::vector<std::string> locked_versions(const std::string& text);
 

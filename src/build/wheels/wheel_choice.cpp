@@ -339,7 +339,9 @@ public:
                                  {services_, work_, index_->wheels(), policy_}, set_, choices_);
     }
     if (obstacles_.empty()) {
-      look_for_missing();
+      if (auto missing = find_missing()) {
+        return {.obstacles = {*std::move(missing)}, .is_incomplete = true};
+      }
     }
     return obstacles_.empty() ? chosen() : WheelChoice{.obstacles = std::move(obstacles_)};
   }
@@ -519,18 +521,16 @@ private:
     }
   }
 
-  void look_for_missing() {
+  std::optional<std::string> find_missing() {
     std::vector<ChosenFile> files;
     std::ranges::transform(choices_, std::back_inserter(files),
                            [](const auto& choice) { return choice.value(); });
-    if (auto missing = missing_from(services_, *index_,
-                                    {.set = set_,
-                                     .files = std::move(files),
-                                     .offered = offered_,
-                                     .interpreter = interpreter_,
-                                     .target = target_})) {
-      obstacles_.push_back(std::move(*missing));
-    }
+    return missing_from(services_, *index_,
+                        {.set = set_,
+                         .files = std::move(files),
+                         .offered = offered_,
+                         .interpreter = interpreter_,
+                         .target = target_});
   }
 
   /// Sorts by name, like the set once all names are known.

@@ -21,6 +21,7 @@ struct WheelChoice {
   std::map<Digest, index::Download> files{};  ///< the source of each of them
   /// Why an engine is required, one line each; empty: wheels are enough.
   std::vector<std::string> obstacles{};
+  bool is_incomplete{false};  ///< the obstacle is that the set lacks packages that it requires
 };
 
 /// A set for which to choose wheels.

@@ -18,6 +18,7 @@
 #include "executor/python_facts.hpp"
 #include "executor/remembered_facts.hpp"
 #include "http/client.hpp"
+#include "image/manifest.hpp"
 #include "image/tar.hpp"
 #include "index/wheel_cache.hpp"
 #include "lock/direct_reference.hpp"
@@ -37,6 +38,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -373,39 +376,96 @@ void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
   }
 }
 
-/// Returns the requirements as uv resolves them: the same set for the same text, executor image and
-/// indexes until it must be fresh; nothing, with an obstacle, if only an engine can know it.
+/// The lock that uv made of the requirements of `work`: the same one for the same text, executor
+/// image and indexes.
+class KeptResolution {
+public:
+  KeptResolution(Services& services, const Packaging& work, const executor::PythonFacts& facts)
+      : records_{services.wheel_records},
+        name_{fmt::format("resolution {} {} {}",
+                          work.plan().keys.value().dependencies,
+                          work.plan().base.digest ? work.plan().base.digest->str() : "",
+                          PackageIndex{services, work, facts.default_index}.identity())} {
+    std::error_code ignored;
+    const auto directory =
+        std::filesystem::weakly_canonical(work.request().project.directory, ignored);
+    last_ = "resolution of " + directory.string();
+  }
+
+  std::optional<std::string> text() const { return records_.get(name_); }
+
+  /// Returns the last lock of this project, for whatever text.
+  std::optional<std::string> last() const { return records_.get(last_); }
+
+  /// Returns `lock` with its time, as it is kept.
+  std::string keep(const std::string& lock, std::int64_t seconds) {
+    auto text = fmt::format("{}{}\n{}", time_comment, seconds, lock);
+    records_.put(name_, text);
+    records_.put(last_, text);
+    return text;
+  }
+
+  static std::optional<std::int64_t> time_of(std::string_view text) {
+    std::int64_t seconds = 0;
+    if (!text.starts_with(time_comment)) {
+      return std::nullopt;
+    }
+    text.remove_prefix(time_comment.size());
+    return std::from_chars(text.data(), text.data() + text.size(), seconds).ec == std::errc{}
+               ? std::optional{seconds}
+               : std::nullopt;
+  }
+
+private:
+  static constexpr std::string_view time_comment{"# resolved at "};
+
+  state::Records& records_;
+  std::string name_;
+  std::string last_{};
+};
+
+void take_resolution(const Packaging& work, const std::string& text, Requirements& found) {
+  found.set = lock::read_pylock(text, "resolution.toml", {.interpreter = *found.facts.interpreter});
+  found.resolved_at = KeptResolution::time_of(text);
+  found.obstacles.clear();
+  add_extra_packages(work, *found.set);
+}
+
+/// Returns the requirements as uv resolves them, anew if they must be fresh; nothing, with an
+/// obstacle, if only an engine can know it.
 Requirements resolved(Services& services,
                       const Packaging& work,
                       Requirements found,
                       packaging::Freshness freshness) {
-  const PackageIndex index{services, work, found.facts.default_index};
-  const auto name =
-      fmt::format("resolution {} {} {}", work.plan().keys.value().dependencies,
-                  work.plan().base.digest ? work.plan().base.digest->str() : "", index.identity());
-  std::error_code ignored;
-  const auto directory =
-      std::filesystem::weakly_canonical(work.request().project.directory, ignored);
-  const auto of_project = "resolution of " + directory.string();
-  auto text =
-      freshness == packaging::Freshness::anew ? std::nullopt : services.wheel_records.get(name);
+  found.set.reset();
+  if (const auto problems = obstacles_to_resolution(work, found.facts); !problems.empty()) {
+    std::ranges::transform(problems, std::back_inserter(found.obstacles),
+                           [](const auto& problem) { return problem.message; });
+    return found;
+  }
+  KeptResolution kept{services, work, found.facts};
+  const bool is_anew = freshness == packaging::Freshness::anew;
+  auto text = is_anew ? std::nullopt : kept.text();
   if (!text) {
     try {
-      text = resolve_requirements(services, work, found.facts,
-                                  {.before = services.wheel_records.get(of_project),
-                                   .upgrades = freshness == packaging::Freshness::anew})
-                 .text;
+      const auto locked = resolve_requirements(services, work, found.facts,
+                                               {.before = kept.last(), .upgrades = is_anew});
+      text = kept.keep(locked.text, services.environment.get("SOURCE_DATE_EPOCH")
+                                        ? image::file_time(services.environment)
+                                        : std::time(nullptr));
     } catch (const resolve::BuildNeeded& error) {
       found.obstacles = {error.message()};
       return found;
+    } catch (Error& error) {
+      if (error.kind() == ErrorKind::remote) {
+        found.obstacles = {hand_over_to_pip(services, work, error)};
+        return found;
+      }
+      error.hint("`--resolver=engine` leaves the choice to pip");
+      throw;
     }
-    services.wheel_records.put(name, *text);
-    services.wheel_records.put(of_project, *text);
   }
-  found.set =
-      lock::read_pylock(*text, "resolution.toml", {.interpreter = *found.facts.interpreter});
-  found.obstacles.clear();
-  add_extra_packages(work, *found.set);
+  take_resolution(work, *text, found);
   return found;
 }
 
@@ -429,9 +489,9 @@ Requirements find_requirements(const Packaging& work, executor::PythonFacts fact
     auto pins = lock::read_pins(work.scanned().project, *found.facts.interpreter,
                                 work.plan().dependencies.package_requirements);
     found.set = std::move(pins.set);
+    found.may_resolve = work.request().resolver == packaging::Resolver::uv;
     if (!found.set) {
       found.obstacles.push_back(std::move(pins.reason));
-      found.is_open = true;
       return found;
     }
   }
@@ -443,9 +503,14 @@ namespace {
 
 using packaging::Packaging;
 
-Configure configure_dependencies(const plan::Plan& plan, std::size_t wheels) {
-  return [key = plan.keys.value().dependencies, wheels,
+Configure configure_dependencies(const plan::Plan& plan,
+                                 std::size_t wheels,
+                                 std::optional<std::int64_t> resolved_at) {
+  return [key = plan.keys.value().dependencies, wheels, resolved_at,
           with_byte_code = plan.compile_bytecode](image::Configuration& configuration) {
+    if (resolved_at) {
+      configuration.add_empty_history(std::string{image::chosen_versions_step}, resolved_at);
+    }
     configuration.set_working_directory("/usr/app");
     configuration.set_environment("HOME", "/home");
     configuration.set_label(packaging::dependency_key_label, key);
@@ -458,12 +523,12 @@ Configure configure_dependencies(const plan::Plan& plan, std::size_t wheels) {
 /// Returns the image with the selection of `requirements` on `base`.
 WheelImage install(Services& services,
                    const Packaging& work,
-                   image::Source base,
+                   image::Source& base,
                    const Requirements& requirements,
                    const WheelPolicy& policy) {
   const auto& facts = requirements.facts;
   const auto index = std::make_shared<PackageIndex>(services, work, facts.default_index);
-  auto [set, wheels, files, obstacles] = choose_wheels(
+  auto [set, wheels, files, obstacles, is_incomplete] = choose_wheels(
       services, work, index,
       {.set = *requirements.set, .interpreter = *facts.interpreter, .policy = policy});
   const auto own = obstacles.empty() ? make_own_package(work, index->wheels()) : std::nullopt;
@@ -478,7 +543,7 @@ WheelImage install(Services& services,
     obstacles = layers.settle(set);
   }
   if (!obstacles.empty()) {
-    return {.obstacles = std::move(obstacles)};
+    return {.obstacles = std::move(obstacles), .is_incomplete = is_incomplete};
   }
   for (const auto& warning : set.warnings) {
     services.reporter->warn(warning);
@@ -500,9 +565,9 @@ WheelImage install(Services& services,
   if (own) {
     services.install_records.put(work.plan().keys.value().dependencies, own->record);
   }
-  return {
-      .image = stack(services, std::move(base), made, configure_dependencies(work.plan(), count)),
-      .wheels = std::move(set_of_layers)};
+  return {.image = stack(services, std::move(base), made,
+                         configure_dependencies(work.plan(), count, requirements.resolved_at)),
+          .wheels = std::move(set_of_layers)};
 }
 
 }  // namespace
@@ -514,6 +579,14 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
     return expected;
   }
   auto found = find_requirements(work, std::move(*facts));
+  if (found.may_resolve && !found.set && obstacles_to_resolution(work, found.facts).empty()) {
+    if (const auto text = KeptResolution{services, work, found.facts}.text()) {
+      take_resolution(work, *text, found);
+    } else {
+      expected.resolves = true;
+      return expected;
+    }
+  }
   expected.obstacles = std::move(found.obstacles);
   if (!found.set) {
     return expected;
@@ -552,7 +625,7 @@ WheelImage make_wheel_image(Services& services,
   }
   auto requirements = find_requirements(
       work, executor::python_facts(services, executor, executor::image_places(work.request())));
-  if (requirements.is_open && work.request().resolver == packaging::Resolver::uv) {
+  if (requirements.may_resolve && !requirements.set) {
     requirements = resolved(services, work, std::move(requirements), policy.freshness);
   }
   if (!requirements.set) {
@@ -562,7 +635,14 @@ WheelImage make_wheel_image(Services& services,
     services.notes.reset();  // layers are made to verify the notes about wheels
   }
   try {
-    return install(services, work, std::move(base), requirements, policy);
+    auto made = install(services, work, base, requirements, policy);
+    if (made.is_incomplete && requirements.may_resolve) {
+      requirements = resolved(services, work, std::move(requirements), policy.freshness);
+      if (requirements.set) {
+        made = install(services, work, base, requirements, policy);
+      }
+    }
+    return made;
   } catch (const http::TransportError& error) {
     return {.obstacles = {hand_over_to_pip(services, work, error)}};
   }

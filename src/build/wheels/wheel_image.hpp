@@ -12,6 +12,7 @@
 #include "services/services.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -64,7 +65,8 @@ struct Requirements {
   executor::PythonFacts facts{};         ///< of the executor image; with a set, of its interpreter
   std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
   std::vector<std::string> obstacles{};  ///< the reasons, one line each
-  bool is_open{false};                   ///< they leave versions open, which a resolver may choose
+  bool may_resolve{false};               ///< no lock decides, so that a resolver may
+  std::optional<std::int64_t> resolved_at{};  ///< when it did, in seconds since 1970
 };
 
 /// Returns the selection of `work`'s lock, or of the pins in its requirement files, and its extra
@@ -78,6 +80,7 @@ struct ExpectedInstallation {
   std::vector<std::string> obstacles{};
   std::optional<std::string> byte_code{};  ///< who makes their byte code; absent: nobody
   std::size_t packages{0};  ///< number of pinned ones; 0 if the executor image is not known yet
+  bool resolves{false};     ///< uv chooses their versions first
   bool own{false};          ///< the project's own package is included, made from its files
   /// Packages that are built first, as far as known: `` `counter` (a source distribution)``.
   std::vector<std::string> built{};
@@ -89,6 +92,7 @@ ExpectedInstallation expected_installation(Services& services, const packaging::
 struct WheelImage {
   std::unique_ptr<packaging::LazyImage> image{};  ///< null if an engine is required
   std::vector<std::string> obstacles{};           ///< the reasons; empty if there is an image
+  bool is_incomplete{false};                      ///< the set lacks packages that it requires
   WheelSet wheels{};
 };
 
@@ -96,7 +100,8 @@ struct WheelImage {
 /// would install there, chosen from its indexes and verified, without running anything. Fetches
 /// wheels only for layers that must be made; if the request is strict, all layers are made and
 /// `services` has no notes afterwards. Builds packages without a wheel, if `policy` has a build.
-/// Uses cached choices unless they must be fresh. `work` must outlive the image. Throws as an index
+/// Versions that are left open are resolved first if the request has such a resolver. Uses cached
+/// choices unless they must be fresh. `work` must outlive the image. Throws as an index
 /// does, and for an invalid wheel; an unreachable index is an obstacle.
 WheelImage make_wheel_image(Services& services,
                             const packaging::Packaging& work,

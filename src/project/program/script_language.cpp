@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_sniffed{512};
 
-using Kind = ScriptLanguage::Kind;
+using Language = ScriptLanguage::Kind;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> language_suffixes{
     {{".pl", "perl"},
@@ -65,9 +65,9 @@ ScriptLanguage language_of_line(std::string_view line) {
   }
   language.program = base_name(words.front());
   const bool is_shell = contains(shells, *language.program);
-  language.kind = is_shell                            ? Kind::shell
-                  : is_interpreter(*language.program) ? Kind::python
-                                                      : Kind::other;
+  language.kind = is_shell                            ? Language::shell
+                  : is_interpreter(*language.program) ? Language::python
+                                                      : Language::other;
   return language;
 }
 
@@ -91,19 +91,19 @@ ScriptLanguage language_of(std::string_view path, std::string_view text) {
     return language_of_line(text.substr(0, text.find('\n')));
   }
   if (path.ends_with(".py")) {
-    return {.kind = Kind::python};
+    return {.kind = Language::python};
   }
   if (text.starts_with("\x7f"
                        "ELF") ||
       text.substr(0, most_sniffed).find('\0') != std::string_view::npos) {
-    return {.kind = Kind::binary};
+    return {.kind = Language::binary};
   }
   for (const auto& [suffix, program] : language_suffixes) {
     if (path.ends_with(suffix)) {
-      return {.kind = Kind::other, .program = std::string{program}};
+      return {.kind = Language::other, .program = std::string{program}};
     }
   }
-  return {.kind = begins_like_python(text) ? Kind::python : Kind::shell};
+  return {.kind = begins_like_python(text) ? Language::python : Language::shell};
 }
 
 }  // namespace autopack::project
