@@ -130,7 +130,8 @@ packaging::Request request_of(const packaging::Settings& given,
       .strict = build.strict,
       .max_dependency_age = age_of(build),
       .engine = engines.at(build.engine),
-      .resolver = build.resolver == "engine" ? packaging::Resolver::engine : packaging::Resolver::uv,
+      .resolver =
+          build.resolver == "engine" ? packaging::Resolver::engine : packaging::Resolver::uv,
       .source = build.source,
       .label_git = build.label_git,
       .environment = environment};

@@ -7,8 +7,11 @@
 #include "base/scratch_directory.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "python/interpreter.hpp"
+#include "python/marker.hpp"
 #include "python/name.hpp"
 #include "python/requirement.hpp"
+#include "python/specifier.hpp"
 #include "python/version.hpp"
 #include "resolve/interpreter_script.hpp"
 #include "wheel/wheel_text.hpp"
@@ -523,6 +526,36 @@ std::string raised(Run& run,
   return *std::move(better);
 }
 
+/// Returns the packages of the image that stay and whose requirements `replaced` does not meet.
+std::vector<Broken> broken_by(const std::vector<Replaced>& replaced, const Question& question) {
+  const auto environment = python::marker_environment(question.interpreter);
+  std::map<std::string, python::Version> versions;
+  for (const auto& one : replaced) {
+    if (auto version = python::Version::parse(one.version)) {
+      versions.emplace(one.installed.name, *std::move(version));
+    }
+  }
+  std::vector<Broken> broken;
+  for (const auto& installed : question.installed) {
+    if (versions.contains(installed.name)) {
+      continue;
+    }
+    for (const auto& text : installed.requirements) {
+      const auto requirement = python::parse_requirement(text);
+      const auto found = versions.find(requirement.name.value_or(""));
+      const auto conditions = python::SpecifierSet::parse(requirement.rest);
+      const auto marker =
+          requirement.marker ? python::Marker::parse(*requirement.marker) : std::nullopt;
+      const bool holds = !requirement.marker || (marker && marker->holds_in(environment) == true);
+      if (found != versions.end() && conditions && holds &&
+          !conditions->contains(found->second, python::Prereleases::allowed)) {
+        broken.push_back({.installed = installed, .requirement = python::normalised(requirement)});
+      }
+    }
+  }
+  return broken;
+}
+
 }  // namespace
 
 BuildNeeded::BuildNeeded(std::string source)
@@ -548,6 +581,7 @@ Resolution resolve(const Question& question, const Means& means) {
     resolution.packages += package.text;
     ++resolution.chosen;
   }
+  resolution.broken = broken_by(resolution.replaced, question);
   return resolution;
 }
 

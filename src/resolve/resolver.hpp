@@ -51,6 +51,15 @@ struct Replaced {
   bool operator==(const Replaced&) const = default;
 };
 
+/// A package of the executor image that stays, but requires another version of one that is
+/// replaced.
+struct Broken {
+  Installed installed{};
+  std::string requirement{};  ///< the one that no longer holds
+
+  bool operator==(const Broken&) const = default;
+};
+
 /// A package that uv left far behind its newest version, although a newer one solves as well.
 struct Raised {
   std::string name{};
@@ -67,6 +76,7 @@ struct Resolution {
   std::size_t chosen{0};              ///< number of packages in it
   std::vector<Installed> provided{};  ///< by the image, at the resolved version; sorted
   std::vector<Replaced> replaced{};
+  std::vector<Broken> broken{};
   std::vector<Raised> raised{};
 };
 

@@ -270,7 +270,7 @@ class Diff(unittest.TestCase):
         for version, extra in (('1.0', ''), ('2.0', 'ENV MODE=new\n')):
             house = testbed.write_tree({f'site-packages/demo-{version}.dist-info/METADATA': 'Name: demo\n',
                                         'Dockerfile': f'FROM scratch\nCOPY site-packages /lib/site-packages\n{extra}'})
-            testbed.run(['docker', 'build', '-q', '-t', f'autopack-tests/packages:{version}', str(house)])
+            testbed.run(['docker', 'build', '-q', '--no-cache', '-t', f'autopack-tests/packages:{version}', str(house)])
         self.addCleanup(testbed.remove_images, 'autopack-tests/packages')
         found = self.diff(testbed.write_tree({'task.py': ''}), 'autopack-tests/packages:1.0',
                           'autopack-tests/packages:2.0')

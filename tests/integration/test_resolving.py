@@ -161,6 +161,18 @@ class Resolving(unittest.TestCase):
         self.assertEqual(self.versions(answer)['lk_low'], '1.6')
         self.assertFalse((self.folder / 'pylock.toml').exists())
 
+    def test_another_machine_takes_the_resolution_of_the_repository(self):
+        first = self.build()
+        self.assertIn('Resolved  2 packages', first.err)
+        newest = write_wheel(self.house, 'lk_low', '1.9', {'lk_low.py': ''})
+        self.addCleanup(newest.unlink)
+        other = {'XDG_CACHE_HOME': str(testbed.new_folder('other')), 'PIP_INDEX_URL': testbed.start_index([self.house]).url}
+        self.require('lk_top', 'lk_other')
+        added = self.build(**other)
+        self.assertEqual(self.versions(added), {'lk_top': '1.0', 'lk_low': '1.0', 'lk_other': '3.0'})
+        anew = self.build('--no-cache', **other)
+        self.assertEqual(self.versions(anew)['lk_low'], '1.9')
+
     def test_the_project_in_a_nested_requirements_file(self):
         (self.folder / 'pyproject.toml').write_text('[project]\nname = "lab"\nversion = "1"\n'
                                                     'dependencies = ["lk_other"]\n[tool.setuptools]\npy-modules = []\n')
@@ -221,6 +233,22 @@ class Resolving(unittest.TestCase):
         self.assertIn('`lk-computed==1.0` has to be built before its dependencies are known', answer.err)
         self.assertFalse(mark.exists())
         self.assertEqual(self.text(), before)
+
+    def test_a_source_distribution_that_computes_is_built_once(self):
+        house = testbed.new_folder('computing')
+        write_sdist(house, 'lk_builds', '1.0', 'import os\nfrom setuptools import setup\nsetup(name="lk_builds", '
+                    'version="1.0", py_modules=[], install_requires=["lk_low" + os.environ.get("NOTHING", "")])\n')
+        self.env = {key: value for key, value in self.env.items() if key != 'DOCKER_HOST'}
+        self.env['PIP_INDEX_URL'] = testbed.start_index([self.house, house]).url
+        self.require('lk_builds', 'lk_top')
+        flags = ['--engine=auto', '--build-network=host']
+        first = self.build(*flags)
+        self.assertEqual(self.versions(first), {'lk_low': '1.0', 'lk_top': '1.0'})
+        self.assertRegex(first.err, 'Built  `lk_builds-1.0')
+        self.assertRegex(first.err, 'Resolved  3 packages')
+        self.require('lk_builds')
+        second = self.build('--engine=direct')
+        self.assertEqual(self.versions(second), {'lk_low': '1.0'})
 
     def test_a_login_of_the_index_is_nowhere(self):
         secret = 'hunter2-of-the-index'

@@ -112,6 +112,20 @@ TEST_CASE("what the image has at the resolved version is not chosen again") {
   CHECK(found.replaced[0].version == "1.17.0");
 }
 
+TEST_CASE("a package of the image that a replaced one breaks is reported") {
+  const FakeUv uv{
+      "printf '%s\\n' '[[packages]]' 'name = \"numpy\"' 'version = \"2.1\"' > pylock.toml\n"};
+  const auto found = uv.answer(question(
+      {{.name = "numpy", .version = "1.26.4"},
+       {.name = "scipy", .version = "1.10", .requirements = {"numpy (<1.27,>=1.19)"}},
+       {.name = "fits", .version = "1", .requirements = {"numpy>=1.19"}},
+       {.name = "extra", .version = "1", .requirements = {"numpy<2; extra == 'old'"}},
+       {.name = "other", .version = "1", .requirements = {"numpy<2; python_version<'3'"}}}));
+  REQUIRE(found.broken.size() == 1);
+  CHECK(found.broken[0].installed.name == "scipy");
+  CHECK(found.broken[0].requirement == "numpy<1.27,>=1.19");
+}
+
 TEST_CASE("a heavy framework of the image stays unless that has no solution") {
   const std::string solve = "printf '%s\\n' '" + entry("torch", "2.15.0") + "' > pylock.toml\n";
   const std::vector<Installed> installed{{.name = "torch", .version = "2.4.0+cu124"}};

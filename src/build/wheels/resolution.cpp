@@ -7,8 +7,10 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
+#include "build/wheels/built_wheels.hpp"
 #include "build/wheels/chosen_file.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/static_source.hpp"
 #include "executor/python_facts.hpp"
 #include "lock/file_names.hpp"
@@ -21,6 +23,7 @@
 #include "python/specifier.hpp"
 #include "python/wheel_name.hpp"
 #include "resolve/resolver.hpp"
+#include "wheel/wheel.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +32,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -319,23 +323,68 @@ private:
   std::optional<std::map<std::string, std::vector<index::Candidate>>> pages_{};
 };
 
-/// Fetches the source distribution and reads it.
-std::optional<std::vector<std::string>> requirements_of_source(PackageIndex& index,
-                                                               const std::string& name,
-                                                               const std::string& version) {
-  for (const auto& candidate : index.client().candidates(name)) {
-    const auto parts = lock::parse_source_name(candidate.name);
-    if (parts && parts->second == python::Version::parse(version)) {
-      return static_requirements(index.wheels()
-                                     .get({.name = candidate.name,
-                                           .url = candidate.url,
-                                           .hashes = candidate.hashes,
-                                           .size = candidate.size})
-                                     .path);
+/// Finds what source distributions require.
+class SourceReader {
+public:
+  SourceReader(Services& services,
+               const Packaging& work,
+               std::shared_ptr<PackageIndex> index,
+               const BuildWheel& build)
+      : index_{std::move(index)},
+        build_{build},
+        built_{services, work, index_->wheels(), {.build = build}} {}
+
+  /// Reads the source distribution of an index. Builds it, once, if that is not enough; the wheel
+  /// is then installed.
+  std::optional<std::vector<std::string>> requirements(const std::string& name,
+                                                       const std::string& version) const {
+    for (const auto& candidate : index_->client().candidates(name)) {
+      const auto parts = lock::parse_source_name(candidate.name);
+      if (!parts || parts->second != python::Version::parse(version)) {
+        continue;
+      }
+      const auto file = index_->wheels().get({.name = candidate.name,
+                                              .url = candidate.url,
+                                              .hashes = candidate.hashes,
+                                              .size = candidate.size});
+      auto found = static_requirements(file.path);
+      return found ? std::move(found)
+                   : of_wheel({.name = name, .version = parts->second, .place = "requirements"},
+                              {.name = candidate.name,
+                               .url = candidate.url,
+                               .digest = Digest::parse("sha256:" + file.sha256).value(),
+                               .size = file.size});
     }
+    return std::nullopt;
   }
-  return std::nullopt;
-}
+
+private:
+  std::optional<std::vector<std::string>> of_wheel(const lock::LockedPackage& package,
+                                                   const ChosenFile& file) const {
+    const auto source = source_of_archive(index_, package, file);
+    auto wheel = built_.find(source);
+    if (!wheel && !build_) {
+      return std::nullopt;
+    }
+    try {
+      wheel = wheel ? wheel : built_.build(source);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::environment) {
+        throw;
+      }
+      return std::nullopt;  // there is no engine
+    }
+    const auto cached = index_->wheels().find(wheel->digest.hex());
+    return cached ? std::optional{wheel::Wheel::open(cached->path, wheel->name)
+                                      .metadata()
+                                      .requires_dist}
+                  : std::nullopt;
+  }
+
+  std::shared_ptr<PackageIndex> index_;
+  const BuildWheel& build_;
+  BuiltWheels built_;
+};
 
 void report(Services& services,
             const executor::PythonFacts& facts,
@@ -357,6 +406,16 @@ void report(Services& services,
     services.reporter->warn(Problem::warning(
         {.message = fmt::format("`{}` {} replaces the {} of the executor image", one.installed.name,
                                 one.version, one.installed.version)}));
+  }
+  for (const auto& one : resolution.broken) {
+    services.reporter->warn(Problem::warning(
+        {.message =
+             fmt::format("`{}` {} of the executor image requires `{}`, which is replaced",
+                         one.installed.name, one.installed.version, printable(one.requirement)),
+         .hints = {fmt::format("require a version of `{}` that fits, or `{}` itself, so that it is "
+                               "replaced too",
+                               python::parse_requirement(one.requirement).name.value_or(""),
+                               one.installed.name)}}));
   }
 }
 
@@ -406,25 +465,25 @@ Locked resolve_requirements(Services& services,
     problems.push_back({.message = "the project has no requirements to lock"});
   }
   throw_if_errors(problems, ErrorKind::project);
-  PackageIndex index{services, work, facts.default_index};
-  const auto uv =
-      resolve::get_uv(services.environment, services.cancellation, index.client(), index.wheels());
+  const auto index = std::make_shared<PackageIndex>(services, work, facts.default_index);
+  const auto uv = resolve::get_uv(services.environment, services.cancellation, index->client(),
+                                  index->wheels());
   services.reporter->detail(fmt::format("uv {} from {}", uv.version, uv.origin));
   const auto question = question_of(services, work, facts, choice);
-  NewestVersions newest{index, work, *facts.interpreter, question};
+  const SourceReader sources{services, work, index, choice.build};
+  NewestVersions newest{*index, work, *facts.interpreter, question};
   const auto begin = std::chrono::steady_clock::now();
   const auto resolution = resolve::resolve(
-      question, {.uv = uv,
-                 .environment = services.environment,
-                 .indexes = index.settings(),
-                 .google_token = [&](const std::string&) { return google_token(services); },
-                 .read_source =
-                     [&](const auto& name, const auto& version) {
-                       return requirements_of_source(index, name, version);
-                     },
-                 .newest = [&](const auto& name) { return newest.of(name); },
-                 .reporter = services.reporter,
-                 .cancellation = services.cancellation});
+      question,
+      {.uv = uv,
+       .environment = services.environment,
+       .indexes = index->settings(),
+       .google_token = [&](const std::string&) { return google_token(services); },
+       .read_source = [&](const auto& name,
+                          const auto& version) { return sources.requirements(name, version); },
+       .newest = [&](const auto& name) { return newest.of(name); },
+       .reporter = services.reporter,
+       .cancellation = services.cancellation});
   report(services, facts, resolution, elapsed_text(std::chrono::steady_clock::now() - begin));
   Locked locked{.text = lock_text(work, facts, resolution)};
   locked.versions = locked_versions(locked.text);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "build/wheels/wheel_source.hpp"
 #include "executor/python_facts.hpp"
 #include "packaging/packaging.hpp"
 #include "services/services.hpp"
@@ -18,6 +19,8 @@ struct LockChoice {
   bool upgrades{false};                        ///< chooses every version anew
   std::vector<std::string> upgraded{};         ///< names whose versions are chosen anew
   std::optional<std::string> exclude_newer{};  ///< ignore files uploaded after this date
+  /// Builds source distributions whose dependencies only their build knows; may be empty.
+  BuildWheel build{};
 };
 
 /// A lock and its summary.

@@ -17,20 +17,6 @@ constexpr auto* archive_kind = "a source distribution";
 constexpr auto* directory_kind = "a directory of sources";
 constexpr auto* repository_kind = "a commit of a repository";
 
-WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
-                              const lock::LockedPackage& package,
-                              const ChosenFile& file) {
-  return {.title = package.version ? fmt::format("`{}` {}", package.name, package.version->str())
-                                   : fmt::format("`{}`", printable(file.name)),
-          .kind = archive_kind,
-          .place = package.place,
-          .identity = fmt::format("archive {} {}", file.name, file.digest.hex()),
-          .name = file.name,
-          .archive = [index, download = file.download()] {
-            return index->wheels().get(download).path;
-          }};
-}
-
 WheelSource source_of_repository(const lock::LockedPackage& package) {
   const auto& source = *package.source;
   const auto& url = source.repository;
@@ -47,6 +33,20 @@ WheelSource source_of_repository(const lock::LockedPackage& package) {
 }
 
 }  // namespace
+
+WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
+                              const lock::LockedPackage& package,
+                              const ChosenFile& file) {
+  return {.title = package.version ? fmt::format("`{}` {}", package.name, package.version->str())
+                                   : fmt::format("`{}`", printable(file.name)),
+          .kind = archive_kind,
+          .place = package.place,
+          .identity = fmt::format("archive {} {}", file.name, file.digest.hex()),
+          .name = file.name,
+          .archive = [index, download = file.download()] {
+            return index->wheels().get(download).path;
+          }};
+}
 
 SourcesOfSet sources_of(const packaging::Packaging& work,
                         const std::shared_ptr<PackageIndex>& index,

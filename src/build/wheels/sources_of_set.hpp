@@ -22,6 +22,11 @@ struct SourcesOfSet {
   std::vector<std::string> obstacles{};        ///< why one of them cannot be built, one line each
 };
 
+/// Returns `file`, a source distribution of `package` in `index`, as the source of a wheel.
+WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
+                              const lock::LockedPackage& package,
+                              const ChosenFile& file);
+
 /// Returns the sources of `set`, whose files are `choices`: archives that are not wheels (fetched
 /// when read), directories of the project, and commits of repositories.
 SourcesOfSet sources_of(const packaging::Packaging& work,

@@ -1,6 +1,7 @@
 #include "build/wheels/wheel_image.hpp"
 
 #include "base/contains.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "build/direct/assembly.hpp"
@@ -67,8 +68,9 @@ bool is_noted(const Notes& noted, const std::string& key) {
 
 WheelSet::WheelSet(const WheelRecipes& recipes,
                    const std::vector<RecipeLayer>& layers,
-                   wheel::Place place)
-    : wheels_{recipes.chosen}, place_{std::move(place)} {
+                   wheel::Place place,
+                   std::map<std::string, std::string> texts)
+    : wheels_{recipes.chosen}, place_{std::move(place)}, texts_{std::move(texts)} {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers_.push_back({.key = layers[i].recipe->key,
                        .facts = layers[i].layer.facts,
@@ -110,7 +112,7 @@ std::size_t WheelSet::noted() const {
 
 RepositoryNotes::FindNews WheelSet::news(const Services& services,
                                          const image::BaseFacts& executor) const {
-  return [&services, layers = layers_, wheels = wheels_, place = place_,
+  return [&services, layers = layers_, wheels = wheels_, place = place_, texts = texts_,
           base = executor](const Notes& noted) {
     News news = executor::news_of(services, base, noted);
     for (const auto& layer : layers) {
@@ -126,6 +128,7 @@ RepositoryNotes::FindNews WheelSet::news(const Services& services,
       }
     }
     news.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
+    news.texts.insert(texts.begin(), texts.end());
     return news;
   };
 }
@@ -381,11 +384,13 @@ void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
 class KeptResolution {
 public:
   KeptResolution(Services& services, const Packaging& work, const executor::PythonFacts& facts)
-      : records_{services.wheel_records},
-        name_{fmt::format("resolution {} {} {}",
-                          work.plan().keys.value().dependencies,
-                          work.plan().base.digest ? work.plan().base.digest->str() : "",
-                          PackageIndex{services, work, facts.default_index}.identity())} {
+      : records_{services.wheel_records} {
+    const PackageIndex index{services, work, facts.default_index};
+    name_ = fmt::format("resolution {} {} {}", work.plan().keys.value().dependencies,
+                        work.plan().base.digest ? work.plan().base.digest->str() : "",
+                        index.identity());
+    has_login_ = std::ranges::any_of(index.settings().indexes,
+                                     [](const auto& place) { return place.user.has_value(); });
     std::error_code ignored;
     const auto directory =
         std::filesystem::weakly_canonical(work.request().project.directory, ignored);
@@ -397,12 +402,28 @@ public:
   /// Returns the last lock of this project, for whatever text.
   std::optional<std::string> last() const { return records_.get(last_); }
 
+  /// Takes what another machine resolved for the same repository, where this one knows nothing.
+  void take_noted(RepositoryNotes& notes) {
+    for (const auto& [key, text] : notes.texts({note_of_text(), std::string{note_of_last}})) {
+      const auto& name = key == note_of_last ? last_ : name_;
+      if (!records_.get(name)) {
+        records_.put(name, text);
+      }
+    }
+  }
+
   /// Returns `lock` with its time, as it is kept.
   std::string keep(const std::string& lock, std::int64_t seconds) {
     auto text = fmt::format("{}{}\n{}", time_comment, seconds, lock);
     records_.put(name_, text);
     records_.put(last_, text);
     return text;
+  }
+
+  /// Returns `text` by its keys in a repository's notes, which name no index with a login.
+  std::map<std::string, std::string> as_notes(const std::string& text) const {
+    using Notes = std::map<std::string, std::string>;
+    return has_login_ ? Notes{} : Notes{{note_of_text(), text}, {std::string{note_of_last}, text}};
   }
 
   static std::optional<std::int64_t> time_of(std::string_view text) {
@@ -418,10 +439,14 @@ public:
 
 private:
   static constexpr std::string_view time_comment{"# resolved at "};
+  static constexpr std::string_view note_of_last{"last-resolution"};
+
+  std::string note_of_text() const { return "resolution-" + sha256(name_).hex(); }
 
   state::Records& records_;
-  std::string name_;
+  std::string name_{};
   std::string last_{};
+  bool has_login_{false};
 };
 
 void take_resolution(const Packaging& work, const std::string& text, Requirements& found) {
@@ -436,7 +461,7 @@ void take_resolution(const Packaging& work, const std::string& text, Requirement
 Requirements resolved(Services& services,
                       const Packaging& work,
                       Requirements found,
-                      packaging::Freshness freshness) {
+                      const WheelPolicy& policy) {
   found.set.reset();
   if (const auto problems = obstacles_to_resolution(work, found.facts); !problems.empty()) {
     std::ranges::transform(problems, std::back_inserter(found.obstacles),
@@ -444,12 +469,16 @@ Requirements resolved(Services& services,
     return found;
   }
   KeptResolution kept{services, work, found.facts};
-  const bool is_anew = freshness == packaging::Freshness::anew;
+  const bool is_anew = policy.freshness == packaging::Freshness::anew;
+  if (services.notes && !is_anew && !work.request().strict) {
+    kept.take_noted(*services.notes);
+  }
   auto text = is_anew ? std::nullopt : kept.text();
   if (!text) {
     try {
-      const auto locked = resolve_requirements(services, work, found.facts,
-                                               {.before = kept.last(), .upgrades = is_anew});
+      const auto locked =
+          resolve_requirements(services, work, found.facts,
+                               {.before = kept.last(), .upgrades = is_anew, .build = policy.build});
       text = kept.keep(locked.text, services.environment.get("SOURCE_DATE_EPOCH")
                                         ? image::file_time(services.environment)
                                         : std::time(nullptr));
@@ -466,6 +495,7 @@ Requirements resolved(Services& services,
     }
   }
   take_resolution(work, *text, found);
+  found.notes = kept.as_notes(*text);
   return found;
 }
 
@@ -561,7 +591,7 @@ WheelImage install(Services& services,
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
   auto made = make_layers(services, all.recipes);
-  WheelSet set_of_layers{all, made, layers.place()};
+  WheelSet set_of_layers{all, made, layers.place(), requirements.notes};
   if (own) {
     services.install_records.put(work.plan().keys.value().dependencies, own->record);
   }
@@ -626,7 +656,7 @@ WheelImage make_wheel_image(Services& services,
   auto requirements = find_requirements(
       work, executor::python_facts(services, executor, executor::image_places(work.request())));
   if (requirements.may_resolve && !requirements.set) {
-    requirements = resolved(services, work, std::move(requirements), policy.freshness);
+    requirements = resolved(services, work, std::move(requirements), policy);
   }
   if (!requirements.set) {
     return {.obstacles = requirements.obstacles};
@@ -637,7 +667,7 @@ WheelImage make_wheel_image(Services& services,
   try {
     auto made = install(services, work, base, requirements, policy);
     if (made.is_incomplete && requirements.may_resolve) {
-      requirements = resolved(services, work, std::move(requirements), policy.freshness);
+      requirements = resolved(services, work, std::move(requirements), policy);
       if (requirements.set) {
         made = install(services, work, base, requirements, policy);
       }

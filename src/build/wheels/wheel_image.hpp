@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,11 @@ class WheelSet {
 public:
   WheelSet() = default;
 
-  /// `layers` were made from `recipes`, for `place`.
-  WheelSet(const WheelRecipes& recipes, const std::vector<RecipeLayer>& layers, wheel::Place place);
+  /// `layers` were made from `recipes`, for `place`. `texts` are further texts for the notes.
+  WheelSet(const WheelRecipes& recipes,
+           const std::vector<RecipeLayer>& layers,
+           wheel::Place place,
+           std::map<std::string, std::string> texts);
 
   /// Returns what happened to them when `sent`, the layers above the executor image, went to the
   /// registry.
@@ -54,6 +58,7 @@ private:
   std::vector<Layer> layers_{};
   std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels_{};
   wheel::Place place_{};
+  std::map<std::string, std::string> texts_{};
 };
 
 /// Returns why the plan of `work` requires an engine for its requirements, one line each; empty if
@@ -66,7 +71,8 @@ struct Requirements {
   std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
   std::vector<std::string> obstacles{};  ///< the reasons, one line each
   bool may_resolve{false};               ///< no lock decides, so that a resolver may
-  std::optional<std::int64_t> resolved_at{};  ///< when it did, in seconds since 1970
+  std::optional<std::int64_t> resolved_at{};   ///< when it did, in seconds since 1970
+  std::map<std::string, std::string> notes{};  ///< the resolution, for the repository's notes
 };
 
 /// Returns the selection of `work`'s lock, or of the pins in its requirement files, and its extra

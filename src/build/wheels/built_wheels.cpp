@@ -1,0 +1,75 @@
+#include "build/wheels/built_wheels.hpp"
+
+#include "base/digest.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/new_file.hpp"
+#include "image/tar.hpp"
+#include "wheel/wheel.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+namespace autopack::build {
+
+namespace {
+
+/// Increment this if the same sources are built differently.
+constexpr int build_format{1};
+
+std::string identity_of(const image::BaseFacts& base) {
+  if (base.digest) {
+    return base.digest->str();
+  }
+  return base.image_id.value_or(base.reference);
+}
+
+}  // namespace
+
+BuiltWheels::BuiltWheels(Services& services,
+                         const packaging::Packaging& work,
+                         index::WheelCache& wheels,
+                         WheelPolicy policy)
+    : services_{services}, wheels_{wheels}, policy_{std::move(policy)} {
+  const auto& plan = work.plan();
+  place_ = fmt::format("{}\n{}\n{}\n{}\n{}", build_format, identity_of(plan.base), plan.platform,
+                       plan.python.value_or(""), image::file_time(services.environment));
+  for (const auto& [name, value] : plan.dependencies.install_environment) {
+    place_ += fmt::format("\n{}={}:{}", name, value.size(), value);
+  }
+}
+
+std::string BuiltWheels::key(const WheelSource& source) const {
+  return fmt::format("built {}", sha256(place_ + "\n" + source.identity).hex());
+}
+
+std::optional<ChosenFile> BuiltWheels::find(const WheelSource& source) const {
+  if (policy_.freshness == packaging::Freshness::anew && can_build()) {
+    return std::nullopt;
+  }
+  auto known = ChosenFile::read(services_.wheel_records.get(key(source)).value_or(""));
+  return known && wheels_.find(known->digest.hex()) ? known : std::nullopt;
+}
+
+ChosenFile BuiltWheels::build(const WheelSource& source) const {
+  const auto start = std::chrono::steady_clock::now();
+  const auto place = services_.environment.cache_directory() / "built.whl";
+  sweep_leftovers(place);
+  const NewFile file{place, FileMode::secret};
+  const auto name = policy_.build(source, file.path());
+  wheel::Wheel::open(file.path(), name);
+  const auto cached =
+      wheels_.add([&](const index::WheelCache::Take& out) { read_in_pieces(file.path(), out); });
+  ChosenFile built{.name = name,
+                   .digest = Digest::parse("sha256:" + cached.sha256).value(),
+                   .size = cached.size};
+  services_.wheel_records.put(key(source), built.text());
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  services_.reporter->done("Built", fmt::format("`{}` from {}, {}, in {:.1f} s", name, source.title,
+                                                source.kind, time.count()));
+  return built;
+}
+
+}  // namespace autopack::build
