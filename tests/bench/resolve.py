@@ -53,7 +53,9 @@ COPY train.py .
 ENTRYPOINT ["python3", "train.py"]
 """
 INSTALL = {
-    'docker, pip': 'python3 -m pip install --break-system-packages --cache-dir /cache {index} -r requirements.txt',
+    # In the image, PIP_CERT would be a setting of pip that autopack leaves to pip.
+    'docker, pip': 'PIP_CERT=$SSL_CERT_FILE python3 -m pip install --break-system-packages --cache-dir /cache {index} '
+                   '-r requirements.txt',
     'docker, uv': 'UV_CACHE_DIR=/cache uv pip install --system --break-system-packages {index} -r requirements.txt',
 }
 
@@ -128,7 +130,7 @@ def base_image():
     """Returns the executor image with uv and this machine's certificates, as docker's contestants need it."""
     folder = testbed.write_tree({'Dockerfile': (
         f'FROM {testbed.executor()}\nCOPY ca.crt /etc/ssl/certs/ca-certificates.crt\nCOPY uv /usr/local/bin/uv\n'
-        'ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt PIP_CERT=/etc/ssl/certs/ca-certificates.crt\n')})
+        'ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt\n')})
     shutil.copy(CERTIFICATES, folder / 'ca.crt')
     shutil.copy(testbed.uv(), folder / 'uv')
     name = f'{testbed.registry()}/resolve/base:1'
