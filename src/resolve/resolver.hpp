@@ -113,8 +113,8 @@ private:
 
 /// Resolves `question` with uv, which runs no code of a package. The heavy frameworks of the image
 /// stay unless that has no solution. A package that the project itself requires, and that uv leaves
-/// a main version behind its newest one, is raised if that solves as well and replaces no
-/// further package of the image. Throws BuildNeeded if a
+/// far behind its newest version, is raised if that solves as well, replaces no further package of
+/// the image, and lowers no other package that the project itself requires. Throws BuildNeeded if a
 /// package would have to be built first, Error(project) with uv's explanation if there is no
 /// solution, Error(remote) if an index fails.
 Resolution resolve(const Question& question, const Means& means);

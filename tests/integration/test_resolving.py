@@ -266,6 +266,14 @@ class Resolving(unittest.TestCase):
             if path.is_file():
                 self.assertNotIn(secret.encode(), path.read_bytes(), path)
 
+    def test_variables_in_an_index_of_a_requirements_file(self):
+        index = testbed.start_index([self.house], user='me', password='hunter2-of-variables')
+        self.require('--index-url ' + index.url.replace('://', '://${LK_USER}:${LK_WORD}@'), 'lk_top')
+        login = {'LK_USER': 'me', 'LK_WORD': 'hunter2-of-variables', 'PIP_INDEX_URL': 'http://127.0.0.1:9/simple'}
+        answer = self.build(**login)
+        self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0'})
+        self.assertNotIn(login['LK_WORD'], answer.err)
+
     def test_a_wrong_date_is_found_before_anything_is_asked(self):
         answer = self.lock('--exclude-newer=yesterday', status=2)
         self.assertIn('`--exclude-newer` is `yesterday`, which is not a date', answer.err)

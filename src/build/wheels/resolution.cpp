@@ -47,11 +47,13 @@ using resolve::Installed;
 constexpr auto* of_image = " (executor image)";
 constexpr std::string_view prereleases{"--pre"};
 
-/// The options in requirement files that uv reads as pip does, or that choose no version.
-constexpr std::array<std::string_view, 12> options_of_uv{
-    "--index-url",     "--extra-index-url", "--no-index",    "--find-links",
-    "--no-binary",     "--trusted-host",    "--only-binary", "--require-hashes",
-    "--prefer-binary", "--requirement",     "--constraint",  prereleases};
+/// The options in requirement files that choose an index: uv gets them as variables, expanded.
+constexpr std::array<std::string_view, 5> index_options{
+    "--index-url", "--extra-index-url", "--no-index", "--find-links", "--trusted-host"};
+/// The other options that uv reads as pip does, or that choose no version.
+constexpr std::array<std::string_view, 7> options_of_uv{
+    "--no-binary",   "--only-binary", "--require-hashes", "--prefer-binary",
+    "--requirement", "--constraint",  prereleases};
 
 /// Returns `text` with the lines that the installation has instead.
 std::string edited(const std::string& path,
@@ -74,17 +76,19 @@ std::string edited(const std::string& path,
   return join(lines, "\n");
 }
 
-/// Returns a requirements file with one requirement a line, at its first line, as uv reads it: its
-/// reader splits a continued line in other places than pip's.
+/// Returns a requirements file without its choice of an index, with one requirement a line, at its
+/// first line: uv splits a continued line in other places than pip.
 std::string one_a_line(std::string_view text) {
   std::vector<std::string> lines;
   for (const auto& line : project::split_requirements(text)) {
     lines.resize(std::max(lines.size(), static_cast<std::size_t>(line.first)));
     auto words = line.requirement ? std::vector{*line.requirement} : std::vector<std::string>{};
     for (const auto& [name, value] : line.options) {
-      words.push_back(value.empty()      ? name
-                      : name == "--hash" ? name + "=" + value
-                                         : name + " " + value);
+      if (!contains(index_options, name)) {
+        words.push_back(value.empty()      ? name
+                        : name == "--hash" ? name + "=" + value
+                                           : name + " " + value);
+      }
     }
     auto& place = lines.at(static_cast<std::size_t>(line.first) - 1);
     place += (place.empty() ? "" : "\n") + join(words, " ");
@@ -441,9 +445,14 @@ Problems obstacles_to_resolution(const Packaging& work, const executor::PythonFa
                         .hints = {"write the login into netrc, or into PIP_INDEX_URL"}});
   }
   for (const auto& option : work.scanned().project.listed_options) {
-    if (!contains(options_of_uv, option.name)) {
+    if (!contains(options_of_uv, option.name) && !contains(index_options, option.name)) {
       problems.push_back({.message = fmt::format("only pip knows `{}`", printable(option.name)),
                           .origin = option.origin});
+    } else if (contains(index_options, option.name) &&
+               option.value.find('?') != std::string::npos) {
+      problems.push_back(
+          {.message = fmt::format("the URL of `{}` has a query, which only pip gets", option.name),
+           .origin = option.origin});
     }
   }
   for (const auto& listed : work.scanned().project.listed_requirements) {

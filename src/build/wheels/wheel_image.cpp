@@ -8,6 +8,7 @@
 #include "build/direct/recipes.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/index_failure.hpp"
+#include "build/wheels/kept_resolution.hpp"
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/package_index.hpp"
 #include "build/wheels/remembered_wheels.hpp"
@@ -39,7 +40,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -379,76 +379,6 @@ void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
   }
 }
 
-/// The lock that uv made of the requirements of `work`: the same one for the same text, executor
-/// image and indexes.
-class KeptResolution {
-public:
-  KeptResolution(Services& services, const Packaging& work, const executor::PythonFacts& facts)
-      : records_{services.wheel_records} {
-    const PackageIndex index{services, work, facts.default_index};
-    name_ = fmt::format("resolution {} {} {}", work.plan().keys.value().dependencies,
-                        work.plan().base.digest ? work.plan().base.digest->str() : "",
-                        index.identity());
-    has_login_ = std::ranges::any_of(index.settings().indexes,
-                                     [](const auto& place) { return place.user.has_value(); });
-    std::error_code ignored;
-    const auto directory =
-        std::filesystem::weakly_canonical(work.request().project.directory, ignored);
-    last_ = "resolution of " + directory.string();
-  }
-
-  std::optional<std::string> text() const { return records_.get(name_); }
-
-  /// Returns the last lock of this project, for whatever text.
-  std::optional<std::string> last() const { return records_.get(last_); }
-
-  /// Takes what another machine resolved for the same repository, where this one knows nothing.
-  void take_noted(RepositoryNotes& notes) {
-    for (const auto& [key, text] : notes.texts({note_of_text(), std::string{note_of_last}})) {
-      const auto& name = key == note_of_last ? last_ : name_;
-      if (!records_.get(name)) {
-        records_.put(name, text);
-      }
-    }
-  }
-
-  /// Returns `lock` with its time, as it is kept.
-  std::string keep(const std::string& lock, std::int64_t seconds) {
-    auto text = fmt::format("{}{}\n{}", time_comment, seconds, lock);
-    records_.put(name_, text);
-    records_.put(last_, text);
-    return text;
-  }
-
-  /// Returns `text` by its keys in a repository's notes, which name no index with a login.
-  std::map<std::string, std::string> as_notes(const std::string& text) const {
-    using Notes = std::map<std::string, std::string>;
-    return has_login_ ? Notes{} : Notes{{note_of_text(), text}, {std::string{note_of_last}, text}};
-  }
-
-  static std::optional<std::int64_t> time_of(std::string_view text) {
-    std::int64_t seconds = 0;
-    if (!text.starts_with(time_comment)) {
-      return std::nullopt;
-    }
-    text.remove_prefix(time_comment.size());
-    return std::from_chars(text.data(), text.data() + text.size(), seconds).ec == std::errc{}
-               ? std::optional{seconds}
-               : std::nullopt;
-  }
-
-private:
-  static constexpr std::string_view time_comment{"# resolved at "};
-  static constexpr std::string_view note_of_last{"last-resolution"};
-
-  std::string note_of_text() const { return "resolution-" + sha256(name_).hex(); }
-
-  state::Records& records_;
-  std::string name_{};
-  std::string last_{};
-  bool has_login_{false};
-};
-
 void take_resolution(const Packaging& work, const std::string& text, Requirements& found) {
   found.set = lock::read_pylock(text, "resolution.toml", {.interpreter = *found.facts.interpreter});
   found.resolved_at = KeptResolution::time_of(text);
@@ -471,7 +401,7 @@ Requirements resolved(Services& services,
   KeptResolution kept{services, work, found.facts};
   const bool is_anew = policy.freshness == packaging::Freshness::anew;
   if (services.notes && !is_anew && !work.request().strict) {
-    kept.take_noted(*services.notes);
+    kept.take_noted(*services.notes, *found.facts.interpreter);
   }
   auto text = is_anew ? std::nullopt : kept.text();
   if (!text) {

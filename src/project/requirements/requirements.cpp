@@ -100,7 +100,11 @@ void RequirementsReader::read_option(const std::string& name,
   } else {
     project_->normalised_requirements.push_back(
         value.empty() ? name : fmt::format("{} {}", name, shown_source(value)));
-    project_->listed_options.push_back({name, shown_source(value), position.str()});
+    // A login of variables is no secret, and needed to ask the index.
+    const bool has_variables = value.find("${") != std::string::npos &&
+                               value.find('?') == std::string::npos && !holds_credentials(value);
+    project_->listed_options.push_back(
+        {name, has_variables ? value : shown_source(value), position.str()});
     if (name == "--find-links") {
       read_find_links(value, position);
     }

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "executor/notes/repository_notes.hpp"
+#include "executor/python_facts.hpp"
+#include "packaging/packaging.hpp"
+#include "python/interpreter.hpp"
+#include "services/services.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace autopack::build {
+
+/// The lock that uv made of the requirements of `work`, as this machine keeps it and as the notes
+/// of a repository carry it: the same one for the same text, executor image and indexes.
+class KeptResolution {
+public:
+  KeptResolution(Services& services,
+                 const packaging::Packaging& work,
+                 const executor::PythonFacts& facts);
+
+  std::optional<std::string> text() const { return services_.wheel_records.get(name_); }
+
+  /// Returns the last lock of this project, for whatever text.
+  std::optional<std::string> last() const { return services_.wheel_records.get(last_); }
+
+  /// Takes from `notes` what this machine lacks. Ignores what is no lock for `interpreter`.
+  void take_noted(RepositoryNotes& notes, const python::Interpreter& interpreter);
+
+  /// Returns `lock` with its time, in seconds since 1970, as it is kept.
+  std::string keep(const std::string& lock, std::int64_t seconds);
+
+  /// Returns `text` by its keys in a repository's notes, which name no index with a login.
+  std::map<std::string, std::string> as_notes(const std::string& text) const;
+
+  /// Returns the time in a text that keep() returned; nothing if there is none.
+  static std::optional<std::int64_t> time_of(std::string_view text);
+
+private:
+  std::string note_of_text() const;
+
+  Services& services_;
+  std::string name_{};
+  std::string last_{};
+  bool has_login_{false};
+};
+
+}  // namespace autopack::build
