@@ -88,6 +88,8 @@ class Resolving(unittest.TestCase):
         self.assertIn('now lk-other==3.0; 2 stay as they were', answer.err)
         answer = self.lock('--upgrade=lk_low', PIP_INDEX_URL=index.url)
         self.assertIn('now lk-low==1.5; no longer lk-low==1.0; 2 stay as they were', answer.err)
+        self.assertNotIn('nothing requires', answer.err)
+        self.assertIn('nothing requires `lk_lwo`', self.lock('--upgrade=lk_lwo', PIP_INDEX_URL=index.url).err)
         self.require('lk_top')
         answer = self.lock('--upgrade', PIP_INDEX_URL=index.url)
         self.assertIn('now lk-low==2.0', answer.err)

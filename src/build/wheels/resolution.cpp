@@ -47,6 +47,9 @@ using resolve::Installed;
 constexpr auto* of_image = " (executor image)";
 constexpr std::string_view prereleases{"--pre"};
 
+/// Replacing one of these changes no program that the image was chosen for.
+constexpr std::array<std::string_view, 3> build_tools{"pip", "setuptools", "wheel"};
+
 /// The options in requirement files that choose an index: uv gets them as variables, expanded.
 constexpr std::array<std::string_view, 5> index_options{
     "--index-url", "--extra-index-url", "--no-index", "--find-links", "--trusted-host"};
@@ -407,9 +410,13 @@ void report(Services& services,
                                                   one.name, one.version, one.before));
   }
   for (const auto& one : resolution.replaced) {
-    services.reporter->warn(Problem::warning(
-        {.message = fmt::format("`{}` {} replaces the {} of the executor image", one.installed.name,
-                                one.version, one.installed.version)}));
+    auto text = fmt::format("`{}` {} replaces the {} of the executor image", one.installed.name,
+                            one.version, one.installed.version);
+    if (contains(build_tools, one.installed.name)) {
+      services.reporter->detail(text);
+    } else {
+      services.reporter->warn(Problem::warning({.message = std::move(text)}));
+    }
   }
   for (const auto& one : resolution.broken) {
     services.reporter->warn(Problem::warning(
@@ -496,6 +503,15 @@ Locked resolve_requirements(Services& services,
   report(services, facts, resolution, elapsed_text(std::chrono::steady_clock::now() - begin));
   Locked locked{.text = lock_text(work, facts, resolution)};
   locked.versions = locked_versions(locked.text);
+  for (const auto& name : choice.upgraded) {
+    const auto begin = python::normalise_name(name) + "==";
+    if (std::ranges::none_of(locked.versions,
+                             [&](const auto& one) { return one.starts_with(begin); })) {
+      services.reporter->warn(
+          Problem::warning({.message = fmt::format("nothing requires `{}`", printable(name)),
+                            .origin = "`--upgrade`"}));
+    }
+  }
   return locked;
 }
 
