@@ -504,9 +504,9 @@ Locked resolve_requirements(Services& services,
   Locked locked{.text = lock_text(work, facts, resolution)};
   locked.versions = locked_versions(locked.text);
   for (const auto& name : choice.upgraded) {
-    const auto begin = python::normalise_name(name) + "==";
+    const auto pin = python::normalise_name(name) + "==";
     if (std::ranges::none_of(locked.versions,
-                             [&](const auto& one) { return one.starts_with(begin); })) {
+                             [&](const auto& one) { return one.starts_with(pin); })) {
       services.reporter->warn(
           Problem::warning({.message = fmt::format("nothing requires `{}`", printable(name)),
                             .origin = "`--upgrade`"}));
