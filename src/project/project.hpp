@@ -243,6 +243,7 @@ struct Project {
   std::optional<Package> package{};
   std::optional<RequiresPython> requires_python{};  ///< also absent if unreadable
   std::optional<RequiresPython> script_python{};    ///< from the `# /// script` block
+  std::optional<std::string> script_block{};  ///< the file whose block determines the installation
   /// Normalised requirement lines of all files in reading order, without comments and white space;
   /// for keys and for reporting changes.
   std::vector<std::string> normalised_requirements{};

@@ -76,6 +76,23 @@ class Resolving(unittest.TestCase):
         self.lock()
         self.assertEqual(self.versions(self.build()), {'lk_top': '1.0', 'lk_low': '1.0'})
 
+    def test_a_script_alone_is_a_project(self):
+        def block(*requirements):
+            return (f'# /// script\n# requires-python = ">=3.8"\n# dependencies = {json.dumps(requirements)}\n#\n'
+                    f'# [[tool.uv.index]]\n# url = "{self.index.url}"\n# default = true\n# ///\n')
+
+        self.env['PIP_INDEX_URL'] = testbed.start_index([testbed.new_folder('empty')]).url
+        self.folder = testbed.write_tree({'train.py': block('lk_top') + ENTRY})
+        self.assertEqual(self.versions(self.build()), {'lk_top': '1.0', 'lk_low': '1.0'})
+        self.lock()
+        answer = self.build()
+        self.assertNotIn('warning', answer.err)
+        self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0'})
+        (self.folder / 'train.py').write_text(block('lk_low') + ENTRY)
+        answer = self.build()
+        self.assertIn('`pylock.toml` is not used: `train.py` has changed since it was written', answer.err)
+        self.assertEqual(self.versions(answer), {'lk_low': '1.0'})
+
     def test_an_added_line_changes_only_what_it_must(self):
         self.lock()
         newer = write_wheel(self.house, 'lk_low', '1.5', {'lk_low.py': ''})

@@ -3,6 +3,8 @@
 #include "project/program/system_needs.hpp"
 #include "project/project.hpp"
 #include "project/requirements/build_environment.hpp"
+#include "project/requirements/own_lock.hpp"
+#include "python/requirement.hpp"
 #include "support/memory_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -365,15 +367,84 @@ TEST_CASE("start: a `# /// script` block is installed where nothing else says wh
             .requirements.size() == 2);
   CHECK(scanned({{"train.py", "# /// script\n# dependencies = [\"six\"]\nimport six\n"}})
             .requirements.empty());
-  CHECK(text_of(scanned({{"train.py", "# /// script\n# dependencies = [\n# ///\n"}}).warnings)
+}
+
+TEST_CASE("start: a `# /// script` block is read as uv reads it, or refused with its line") {
+  const auto tree_of = [](const std::string& lines, std::map<std::string, std::string> files) {
+    std::string block = "# /// script\n";
+    for (const auto& line : split(lines, '\n')) {
+      block += "# " + line + "\r\n";
+    }
+    files.emplace("train.py", block + "# ///\n");
+    return MemoryTree{files};
+  };
+  const auto scanned = [&](const std::string& lines) {
+    return scan(tree_of(lines, {}), {.script = "train.py"});
+  };
+  const auto refused = [&](const std::string& lines) {
+    return refusal(tree_of(lines, {}), {.script = "train.py"});
+  };
+  const auto indexes = scanned(
+      "dependencies = ['six']\n[[tool.uv.index]]\nurl = 'https://a/simple'\n[[tool.uv.index]]\n"
+      "url = 'https://b/simple'\ndefault = true\n[[tool.uv.index]]\nurl = 'https://c'\nformat = "
+      "'flat'\n");
+  CHECK(indexes.pip_options == Strings{"--extra-index-url", "https://a/simple", "--index-url",
+                                       "https://b/simple", "--find-links", "https://c"});
+  CHECK(indexes.listed_options.front().origin == "train.py:3");
+  CHECK(indexes.warnings.empty());
+  const auto sources = scanned(
+      "dependencies = ['Six>1', 'a[x]', 'lib', 'b']\n[tool.uv.sources]\nsix = { git = "
+      "'https://host/six', tag = '1.0' }\na = {url = 'https://host/a.whl'}\nlib = {path = "
+      "'../lib'}\n");
+  CHECK(python::texts_of(sources.requirements) ==
+        Strings{"six @ git+https://host/six@1.0", "a[x] @ https://host/a.whl", "lib", "b"});
+  CHECK(text_of(sources.warnings) ==
+        "autopack reads only `git` and `url` of `[tool.uv.sources]`: `lib` comes from an index "
+        "(train.py:6) [--extra-packages=../lib]");
+  CHECK(text_of(scanned("[tool.uv]\nexclude-newer = '2026-11-01'").warnings) ==
+        "autopack does not read `exclude-newer` of `[tool.uv]` in the `# /// script` block "
+        "(train.py:3) [autopack lock --exclude-newer=DATE]");
+  CHECK(text_of(scanned("[[tool.uv.index]]\nurl = 'https://a'\nexplicit = true").warnings)
+            .find("for some packages alone, such as `https://a` (train.py:2)") !=
+        std::string::npos);
+
+  CHECK(refused("dependencies = [").find("cannot read the `# /// script` block") !=
+        std::string::npos);
+  CHECK(refused("requires-python = '>=3.x'\ndependencies = [\n  'six',\n  7]") ==
+        "a dependency of the `# /// script` block is not a text (train.py:5)\n"
+        "`requires-python` of the `# /// script` block is `>=3.x`, which is not a set of versions "
+        "(train.py:2)");
+  CHECK(refused("dependencies = 'six'\nrequires-python = 3") ==
+        "`dependencies` of the `# /// script` block is not a list (train.py:2)\n"
+        "`requires-python` of the `# /// script` block is not a text (train.py:3)");
+  CHECK(refused("dependencies = ['six', 'not a name']").find("(train.py:2)") != std::string::npos);
+  CHECK(refused("[tool.uv]\nindex-url = 'https://a b'").find("is not a URL (train.py:3)") !=
+        std::string::npos);
+  CHECK(refused("[[tool.uv.index]]\nname = 'a'").find("has no `url` (train.py:2)") !=
+        std::string::npos);
+  const std::string login = "[tool.uv]\nindex-url = 'https://u:p@host'";
+  CHECK(refused(login).find("holds credentials") != std::string::npos);
+  // Nothing of it is installed beside requirements, so a fault in it matters less.
+  const auto beside = tree_of("dependencies = [", {{"requirements.txt", "six\n"}});
+  CHECK(text_of(scan(beside, {.script = "train.py"}).warnings)
             .find("cannot read the `# /// script` block") != std::string::npos);
-  CHECK(
-      text_of(scanned({{"train.py",
-                        "# /// script\r\n# dependencies = [\"six\"]\r\n#\r\n# [[tool.uv.index]]"
-                        "\r\n# url = \"https://host\"\r\n# ///\r\n"}})
-                  .warnings) ==
-      "pip does not read `[tool.uv]` in the `# /// script` block (train.py:4) [an index goes into "
-      "PIP_INDEX_URL or PIP_EXTRA_INDEX_URL]");
+}
+
+TEST_CASE("start: a lock of the `# /// script` block is old if the block changes") {
+  const auto is_used = [](const std::string& before, const std::string& now) {
+    const auto project = scan(MemoryTree{{{"train.py", before}}}, {.script = "train.py"});
+    std::string lock = "\n[tool.autopack]\nchoices = []\n\n[tool.autopack.inputs]\n";
+    for (const auto& [path, state] :
+         inputs_of_own_lock(MemoryTree{{{"train.py", before}}}, project)) {
+      lock += fmt::format("\"{}\" = \"{}\"\n", path, state);
+    }
+    return scan(MemoryTree{{{"train.py", now}, {"pylock.toml", lock}}}, {.script = "train.py"})
+        .lock.has_value();
+  };
+  const std::string block = "# /// script\n# dependencies = ['six']\n# ///\n";
+  CHECK(is_used(block, block + "import six\n"));
+  CHECK_FALSE(is_used(block, "# /// script\n# dependencies = ['six>1']\n# ///\n"));
+  CHECK_FALSE(is_used(block, "import six\n"));
 }
 
 TEST_CASE("start: a lock determines the installation where no requirements file does") {

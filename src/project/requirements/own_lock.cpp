@@ -2,6 +2,8 @@
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
+#include "project/code/python_file.hpp"
 #include "project/requirements/requirement_lines.hpp"
 #include "project/toml.hpp"
 
@@ -45,6 +47,9 @@ std::string state_of(const source::Tree& tree, const std::string& path) {
     return absent;
   }
   const auto text = tree.read(entry->path);
+  if (path.ends_with(".py") && base_name(path) != "setup.py") {
+    return sha256(read_python_file(text).script_block).str();
+  }
   const bool has_lines = path.ends_with(".txt") || path.ends_with(".in");
   return sha256(has_lines ? without_comments(text) : text).str();
 }
@@ -103,6 +108,9 @@ std::map<std::string, std::string> inputs_of_own_lock(const source::Tree& tree,
     if (state != absent) {  // a directory
       inputs[path] = state;
     }
+  }
+  if (project.script_block) {
+    inputs[*project.script_block] = state_of(tree, *project.script_block);
   }
   return inputs;
 }

@@ -21,7 +21,8 @@ inline constexpr auto* own_lock_inputs = "[tool.autopack.inputs]";
 bool is_own_lock(std::string_view text);
 
 /// Returns the files that determine the requirements of `project`, with their SHA-256 or `absent`:
-/// its requirement files with all that they name, and those whose existence decides.
+/// its requirement files with all that they name, those whose existence decides, and the
+/// `# /// script` block.
 std::map<std::string, std::string> inputs_of_own_lock(const source::Tree& tree,
                                                       const Project& project);
 

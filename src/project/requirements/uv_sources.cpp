@@ -365,6 +365,12 @@ void report_unread_sources(Findings& findings, const Request& request, const Pro
   }
 }
 
+std::optional<std::string> from_source(const python::Requirement& requirement,
+                                       const toml::table& source) {
+  const auto url = url_of(source);
+  return url ? std::optional{from_url(requirement, *url)} : std::nullopt;
+}
+
 std::vector<NamedIndex> indexes_named_in(const toml::table& document) {
   std::vector<NamedIndex> indexes;
   const auto tool = document["tool"];

@@ -76,6 +76,11 @@ private:
 /// which has resolved them. Ignores an index that pip knows in another way.
 void report_unread_sources(Findings& findings, const Request& request, const Project& project);
 
+/// Returns `requirement` for pip, from an entry of `[tool.uv.sources]`; nothing if `source` is
+/// neither a repository nor a URL.
+std::optional<std::string> from_source(const python::Requirement& requirement,
+                                       const toml::table& source);
+
 /// Returns the indexes in pyproject.toml for its own tool that may contain any package.
 std::vector<NamedIndex> indexes_named_in(const toml::table& document);
 
