@@ -294,7 +294,9 @@ std::string explanation_text(const Explanation& explanation,
   if (plan.user_dockerfile) {
     table.row("builds", *plan.user_dockerfile);
   } else {
-    table.row("runs", join(plan.entrypoint, " "));
+    table.row("runs", join(plan.entrypoint, " ") +
+                          (plan.notebook ? fmt::format(" (made from {})", printable(*plan.notebook))
+                                         : std::string{}));
     table.row("base", plan.base.reference);
   }
   table.row("platform", plan.platform);

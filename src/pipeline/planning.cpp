@@ -43,7 +43,9 @@ std::string scanned_text(const plan::Plan& plan) {
   if (plan.user_dockerfile) {
     return text + fmt::format(" for `{}`", *plan.user_dockerfile);
   }
-  text += fmt::format(": {} `{}`", kind_of(plan.entry), printable(plan.entry.value));
+  text += plan.notebook
+              ? fmt::format(": notebook `{}`", printable(*plan.notebook))
+              : fmt::format(": {} `{}`", kind_of(plan.entry), printable(plan.entry.value));
   for (const auto& file : plan.dependencies.requirement_files) {
     text += fmt::format(", `{}`", file);
   }

@@ -5,6 +5,7 @@
 #include "pipeline/secrets.hpp"
 #include "project/findings.hpp"
 #include "project/program/inference.hpp"
+#include "project/program/notebook.hpp"
 #include "project/program/remembered_python.hpp"
 #include "project/requirements/pip_options.hpp"
 #include "source/remembering_tree.hpp"
@@ -205,7 +206,9 @@ std::optional<std::string> read_from_source(const packaging::Request& request,
 }
 
 packaging::ScannedProject scan(const packaging::Request& request, Walks walks) {
-  return scan_opened(request, open_project(request, walks));
+  auto opened = open_project(request, walks);
+  opened.tree = project::with_notebook(std::move(opened.tree), opened.project);
+  return scan_opened(request, std::move(opened));
 }
 
 bool has_program(const packaging::Request& request) {
@@ -235,6 +238,8 @@ std::shared_ptr<packaging::Wanted> scan_wanted(packaging::Request request, Walks
         project::infer_entry(*opened.tree, opened.project, name_of_directory(asked)));
     project::choose_entry(wanted->inferred.back(), asked.project);
   }
+  opened.tree = project::with_notebook(std::move(opened.tree), opened.project);
+  asked.project.notebook = opened.project.notebook;
   wanted->scanned = scan_opened(asked, std::move(opened));
   if (infers && asked.executor_image.empty()) {
     const auto& [tree, project, git] = wanted->scanned;

@@ -137,6 +137,9 @@ std::string to_json(const Plan& plan) {
   const auto keys = plan.keys.value_or(Keys{});
   all["dependency_key"] = keys.dependencies;
   all["image_key"] = keys.image;
+  if (plan.notebook) {
+    all["entry"]["notebook"] = printable(*plan.notebook);
+  }
   if (plan.compile_bytecode) {
     all["compile_bytecode"] = true;
   }

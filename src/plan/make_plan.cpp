@@ -409,6 +409,7 @@ ReadablePlan make_plan(std::shared_ptr<const source::Tree> tree,
                        const Options& options) {
   ReadablePlan plan{{.base = base,
                      .entry = project.entry,
+                     .notebook = project.notebook,
                      .platform = options.platform,
                      .user = base.user,
                      .user_dockerfile = name_of_dockerfile(request),

@@ -44,6 +44,7 @@ const std::vector<std::string>& known_values() {
       "locked_alone",
       "locked_file",
       "needs_pip",
+      "notebook",
       "observed",
       "observer_words",
       "options",
@@ -55,6 +56,7 @@ const std::vector<std::string>& known_values() {
       "pip_settings",
       "pip_settings_target",
       "pip_settings_words",
+      "program",
       "python",
       "remove_sitecustomize",
       "requirement_copies",
@@ -257,6 +259,8 @@ mustache::data values_of(const Plan& plan, const Dialect& dialect) {
   values.set("facts", image::to_json_line(plan.base));
   values.set("outside", has_outside_files(plan));
   values.set("extras_directory", std::string{extras_directory});
+  set_text(values, "notebook", printable(plan.notebook.value_or("")));
+  values.set("program", printable(plan.entry.file.value_or("")));
   values.set("python", plan.python.value_or(""));
   values.set("remove_sitecustomize", plan.remove_sitecustomize);
   set_text(values, "restored_user", has_open_directories(plan) ? plan.user : "");

@@ -39,6 +39,19 @@ struct UserPip {
   std::vector<std::string> indexes{};      ///< URLs of indexes and of `find-links`
 };
 
+/// A line for pip from a notebook: a requirement or an option.
+struct NotebookLine {
+  std::string text{};
+  int cell{0};  ///< 1-based
+  int line{0};  ///< 1-based, within the cell
+};
+
+/// A notebook whose cells run as a script.
+struct Notebook {
+  std::string file{};                 ///< relative to the tree
+  std::vector<NotebookLine> lines{};  ///< of its `%pip install`
+};
+
 /// The user's packaging request, not resolved yet. Field names follow the keys of
 /// `--worker-pool-spec`.
 struct Request {
@@ -69,6 +82,7 @@ struct Request {
   UserPip pip{};
   std::optional<std::string> python_path{};  ///< PYTHONPATH, if the program's variables set it
   GivenAt given_at{};
+  std::optional<Notebook> notebook{};  ///< `script` is made from it
 
   bool has_entry() const { return script || module || !command.empty(); }
 };
@@ -241,6 +255,7 @@ struct Project {
   std::vector<Extra> outside_dirs{};
   std::optional<CondaRequest> conda{};
   std::optional<Package> package{};
+  std::optional<std::string> notebook{};  ///< the file from which the entry's file is made
   std::optional<RequiresPython> requires_python{};  ///< also absent if unreadable
   std::optional<RequiresPython> script_python{};    ///< from the `# /// script` block
   std::optional<std::string> script_block{};  ///< the file whose block determines the installation

@@ -8,6 +8,7 @@
 #include "plan/plan.hpp"
 #include "plan/pointers.hpp"
 #include "project/code/shell_commands.hpp"
+#include "project/program/notebook.hpp"
 #include "project/program/script_language.hpp"
 #include "project/project.hpp"
 #include "project/requirements/conda_environment.hpp"
@@ -67,6 +68,19 @@ void conda(std::string_view bytes) {
   source::MemoryTree tree;
   tree.file("train.py", "").file("environment.yml", std::string{bytes});
   project::scan(tree, {.script = "train.py"});
+}
+
+void notebook(std::string_view bytes) {
+  const auto translated = project::translate_notebook(bytes);
+  for (const auto& line : translated.lines) {
+    if (line.cell < 1 || line.line < 1) {
+      fail("a requirement of no cell");
+    }
+  }
+  const auto tree = std::make_shared<source::MemoryTree>();
+  tree->file("train.ipynb", std::string{bytes});
+  project::Request request{.script = "train.ipynb"};
+  project::scan(*project::with_notebook(tree, request), request);
 }
 
 /// Lines `f PATH TEXT`, `l PATH TARGET` and `d PATH` are a tree, whose `train.sh` or `train.py`
@@ -221,6 +235,7 @@ std::vector<Target> tree_targets() {
   return {{"shell", shell},
           {"versions", versions},
           {"conda", conda},
+          {"notebook", notebook},
           {"tree", tree},
           {"own_dockerfile", own_dockerfile},
           {"install_record", install_record},

@@ -24,7 +24,7 @@ PROJECT = {
     'taxi/train.py': PROGRAM,
     'taxi/trainer/__init__.py': '',
     'taxi/trainer/task.py': 'print(1)\n',
-    'taxi/notes.ipynb': '{"cells": []}\n',
+    'taxi/notes.ipynb': '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = 1\\n!ls"}]}\n',
     'taxi/job.yaml': 'workerPoolSpecs:\n' + ''.join(
         f'- machineSpec: {{machineType: {machine}}}\n  replicaCount: 1\n  containerSpec: {{imageUri: gcr.io/p/i}}\n'
         for machine in ('n1-standard-4', 'n1-standard-8')),

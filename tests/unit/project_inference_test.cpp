@@ -191,7 +191,9 @@ TEST_CASE("a console script resolves to its module") {
 
 TEST_CASE("a project without a program says what it has instead") {
   CHECK(refusal({{"a.ipynb", "{}"}}).find("notebooks") != std::string::npos);
-  CHECK(choices({{"a b.ipynb", "{}"}}).front().find("--to script 'a b.ipynb'") !=
+  CHECK(choices({{"a b.ipynb", "{}"}}) ==
+        std::vector<std::string>{"`--script='a b.ipynb'` runs the cells of the notebook"});
+  CHECK(choices({{"a.ipynb", "{}"}, {"util.py", "def f(): pass\n"}}).back().find("a.ipynb") !=
         std::string::npos);
   CHECK(refusal({{"README.md", ""}}).find("no Python program in `~/x`") != std::string::npos);
   CHECK(choices({{"train.sh", "python -m x\n"}}) == std::vector<std::string>{"--script train.sh"});

@@ -203,13 +203,6 @@ Entry find_script(Findings& findings, const Request& request, const Project& pro
     entry.value = place.entry.path;
     entry.file = place.entry.path;
   }
-  if (script.ends_with(".ipynb")) {
-    findings.error(fmt::format("script `{}` is a notebook, which neither Python nor bash runs",
-                               printable(script)),
-                   "script",
-                   {fmt::format("`jupyter nbconvert --to script {}` makes a program of it",
-                                shell_quote(script))});
-  }
   entry.kind = script.ends_with(".py") || is_for_python(findings, entry) ? EntryKind::python_script
                                                                          : EntryKind::shell_script;
   return entry;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t most_choices_shown{8};
 constexpr std::size_t most_aside_shown{3};
+constexpr std::size_t most_notebooks_shown{3};
 
 /// For files in one directory, the more likely first.
 constexpr auto usual_names =
@@ -260,10 +261,9 @@ Error nothing_to_run(const Candidates& found, const std::string& directory) {
         .hint(flags);
   }
   if (!found.notebooks.empty()) {
-    return Error(ErrorKind::usage,
-                 fmt::format("nothing to run: `{}` has notebooks and no Python program", directory))
-        .hint(fmt::format("`jupyter nbconvert --to script {}` makes a program of one",
-                          shell_quote(found.notebooks.front())));
+    return Error(
+        ErrorKind::usage,
+        fmt::format("nothing to run: `{}` has notebooks and no Python program", directory));
   }
   return Error(ErrorKind::usage,
                fmt::format("nothing to run: there is no Python program in `{}`", directory))
@@ -344,7 +344,12 @@ Inferred infer_entry(const source::Tree& tree, Request& request, const std::stri
   const auto found = search.everywhere();
   const auto choices = choices_of(found, StartingForm{search});
   if (choices.empty()) {
-    throw nothing_to_run(found, printable(directory));
+    auto error = nothing_to_run(found, printable(directory));
+    for (std::size_t i = 0; i < std::min(found.notebooks.size(), most_notebooks_shown); ++i) {
+      error.hint(fmt::format("`--script={}` runs the cells of the notebook",
+                             shell_quote(found.notebooks[i])));
+    }
+    throw std::move(error);
   }
   Error error(
       ErrorKind::usage,

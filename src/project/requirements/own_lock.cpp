@@ -127,6 +127,10 @@ std::vector<std::string> choices_of_own_lock(const Request& request) {
   add("package", request.extra_packages);
   add("extra", request.package_extras);
   add("group", request.groups);
+  for (const auto& line :
+       request.notebook ? request.notebook->lines : std::vector<NotebookLine>{}) {
+    choices.push_back("notebook " + line.text);
+  }
   return choices;
 }
 

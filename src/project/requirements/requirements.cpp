@@ -1,5 +1,6 @@
 #include "project/requirements/requirements.hpp"
 
+#include "base/contains.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
@@ -234,7 +235,9 @@ void RequirementsReader::read_pip_line(const std::string& text,
       if (name == "--requirement" && !is_url) {
         if (const auto path = inputs_.inside(value, parent_path(position.file), position)) {
           read(*path, false, position.str());
-          project_->requirement_files.push_back(*path);
+          if (!contains(project_->requirement_files, *path)) {
+            project_->requirement_files.push_back(*path);
+          }
         }
         continue;
       }

@@ -117,6 +117,25 @@ std::vector<std::string> paths_in_tree(const Request& request,
   return inside;
 }
 
+/// Adds what a notebook installs, as further requirements.
+void add_notebook_lines(const Request& request, Project& project, RequirementSources& sources) {
+  if (!request.notebook) {
+    return;
+  }
+  project.notebook = request.notebook->file;
+  if (project.lock && project.lock->is_own) {
+    return;  // the lock includes them
+  }
+  for (const auto& [text, cell, line] : request.notebook->lines) {
+    const std::string place = fmt::format("{} cell {}", request.notebook->file, cell);
+    if (text.starts_with('-')) {
+      sources.pip_lines.push_back({.text = text, .file = place, .line = line});
+    } else {
+      sources.requirements.emplace_back(text, fmt::format("{}:{}", place, line));
+    }
+  }
+}
+
 /// The installation reads the packages that a lock builds.
 void read_lock_directories(Findings& findings, Project& project) {
   const auto text = project.lock ? findings.tree().read(project.lock->file) : std::string{};
@@ -155,6 +174,7 @@ Project scan(const source::Tree& tree, const Request& request) {
   project.lock = std::move(sources.lock);
   read_lock_directories(findings, project);
   read_script_block(findings, request, project, sources);
+  add_notebook_lines(request, project, sources);
   read_requirements(findings, request, sources, project);
   read_extras(findings, request, sources.requirements, project);
   if (project.lock && project.lock->is_own) {

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "project/project.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::project {
+
+/// Something in a notebook that no Python program can do.
+struct NotebookFault {
+  std::string message{};
+  int cell{0};  ///< 1-based; 0: the notebook itself
+  int line{0};  ///< 1-based, within the cell
+  std::vector<std::string> hints{};
+};
+
+/// The code cells of a notebook as a Python program.
+struct TranslatedNotebook {
+  std::string program{};
+  std::vector<NotebookLine> lines{};  ///< for pip
+  std::vector<NotebookFault> faults{};
+};
+
+/// Translates the text of a notebook (nbformat 4). Returns all faults; then the program is
+/// incomplete.
+TranslatedNotebook translate_notebook(std::string_view text);
+
+/// If the script of `request` is a notebook in `tree`, returns the tree with the program beside it,
+/// and makes that the script; otherwise returns `tree`. Throws Error(project) with all faults.
+std::shared_ptr<const source::Tree> with_notebook(std::shared_ptr<const source::Tree> tree,
+                                                  Request& request);
+
+}  // namespace autopack::project
