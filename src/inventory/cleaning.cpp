@@ -130,10 +130,8 @@ std::vector<Leftover> find_leftovers(Services& services, const CleaningScope& sc
     const auto& environment = services.environment;
     for (auto& part : scope.directory ? parts_of_project(environment, *scope.directory)
                                       : all_parts(environment)) {
-      found.push_back({.kind = Leftover::Kind::cache,
-                       .name = part.name,
-                       .size = part.size,
-                       .part = std::move(part)});
+      found.push_back({.kind = Leftover::Kind::cache, .name = part.name, .size = part.size});
+      found.back().part = std::move(part);
     }
   }
   return found;

@@ -124,7 +124,9 @@ std::optional<std::string> find_python(const packaging::Request& request, unsign
       if (is_compiled(*found)) {
         return found;
       }
-      other = other ? other : std::move(found);
+      if (!other) {
+        other = std::move(found);
+      }
     }
   }
   return other;

@@ -70,6 +70,7 @@ DependenciesOfWheels make_of_wheels(Services& services,
   build::WheelPolicy policy{.freshness = freshness};
   if (work.request().engine != Engine::direct) {
     policy.build = build::build_wheels_with(services, work);
+    policy.install_own = build::install_own_with(services, work);
   }
   auto base = executor::open_image(services, work.plan().base, work.plan().platform);
   return {.made = build::make_wheel_image(services, work, std::move(base.image), policy),
@@ -134,7 +135,7 @@ build::MakeDependencies make_dependencies_by(Services& services,
       keep_notes(services, *target, work, wheels.made.wheels);
       const auto moved = wheels.made.wheels.moved(services, made.image.layers);
       services.reporter->done("Installed", moved.wheels == 0 && work.plan().dependencies.install
-                                               ? "the project's own package from its files"
+                                               ? "the project's own package"
                                                : packaging::to_text(moved));
       report_noted(services, work, wheels.made.wheels);
       return {digest, made.image.bytes_uploaded, moved};

@@ -240,6 +240,17 @@ void add_outcomes(Services& services, const Packaging& work, Explanation& explan
   }
 }
 
+/// Returns `the project's own package from its files`.
+std::string own_package(const build::ExpectedInstallation& expected) {
+  return std::string{"the project's own package"} +
+         (expected.own_is_built ? "" : " from its files");
+}
+
+std::string when(const build::ExpectedInstallation& expected) {
+  return expected.built.empty() ? "without an engine"
+                                : "once the docker engine has built " + join(expected.built, ", ");
+}
+
 void add_installer(Services& services, const Packaging& work, Explanation& explanation) {
   const auto expected = build::expected_installation(services, work);
   if (!expected.obstacles.empty()) {
@@ -247,18 +258,18 @@ void add_installer(Services& services, const Packaging& work, Explanation& expla
         Installer{"docker", "by the docker engine: " + join(expected.obstacles, "; ")};
   } else if (expected.resolves) {
     explanation.installer = Installer{
-        "wheels", "as layers of their wheels, once uv has chosen the versions that are left open"};
+        "wheels", fmt::format("as layers of their wheels, once {}uv has chosen the versions that "
+                              "are left open",
+                              expected.built.empty() ? ""
+                                                     : "the docker engine has built " +
+                                                           join(expected.built, ", ") + " and ")};
   } else if (expected.packages == 0 && expected.own) {
-    explanation.installer =
-        Installer{"wheels", "the project's own package from its files, without an engine"};
+    explanation.installer = Installer{"wheels", own_package(expected) + ", " + when(expected)};
   } else if (expected.packages > 0) {
     Installer wheels{.name = "wheels"};
-    wheels.text = fmt::format(
-        "{} pinned package{} as layers of their wheels{}, {}", expected.packages,
-        expected.packages == 1 ? "" : "s",
-        expected.own ? " and the project's own package from its files" : "",
-        expected.built.empty() ? "without an engine"
-                               : "once the docker engine has built " + join(expected.built, ", "));
+    wheels.text = fmt::format("{} pinned package{} as layers of their wheels{}, {}",
+                              expected.packages, expected.packages == 1 ? "" : "s",
+                              expected.own ? " and " + own_package(expected) : "", when(expected));
     wheels.text +=
         !expected.byte_code
             ? "; their byte code is made where the program runs, about 0.1 s for each MB of source "

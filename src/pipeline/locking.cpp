@@ -1,6 +1,8 @@
 #include "pipeline/locking.hpp"
 
 #include "build/docker/wheel_build.hpp"
+#include "build/wheels/own_package.hpp"
+#include "build/wheels/package_index.hpp"
 #include "executor/executor_image.hpp"
 #include "executor/python_facts.hpp"
 
@@ -16,6 +18,15 @@ build::Locked lock_requirements(Services& services,
   auto with_build = choice;
   if (wanted->request.engine != packaging::Engine::direct) {
     with_build.build = build::build_wheels_with(services, work);
+  }
+  if (facts.interpreter) {
+    build::WheelPolicy policy{};
+    if (wanted->request.engine != packaging::Engine::direct) {
+      policy.install_own = build::install_own_with(services, work);
+    }
+    build::PackageIndex index{services, work, facts.default_index};
+    with_build.own =
+        build::find_own_package(services, work, *facts.interpreter, index.wheels(), policy);
   }
   return build::resolve_requirements(services, work, facts, with_build);
 }

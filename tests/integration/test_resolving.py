@@ -269,6 +269,47 @@ class Resolving(unittest.TestCase):
         second = self.build('--engine=direct')
         self.assertEqual(self.versions(second), {'lk_low': '1.0'})
 
+    def test_a_package_that_computes_what_it_requires_is_built_alone_and_once(self):
+        testbed.write_tree({
+            'setup.py': 'from setuptools import setup\nlines = open("needs.txt").read().split()\n'
+                        'setup(name="lab", version="1.0", py_modules=["lab"], install_requires=lines,\n'
+                        '      extras_require={"more": ["lk_other"], "all": ["lab[more]"], "none": ["lk_nowhere"]},\n'
+                        '      entry_points={"console_scripts": ["lab = lab:main"]})\n',
+            'needs.txt': 'lk_top\n', 'lab.py': 'def main(): print("from the launcher")\n', 'requirements.txt': '-e .[all]\n'},
+            self.folder)
+        answer = self.lock(status=2)
+        self.assertIn("only a build of the project's own package knows what it requires", answer.err)
+        self.env = {key: value for key, value in self.env.items() if key != 'DOCKER_HOST'}
+        flags = ['--engine=auto', '--build-network=host']
+        first = self.build(*flags)
+        everything = {'lk_top': '1.0', 'lk_low': '1.0', 'lk_other': '3.0'}
+        self.assertEqual(self.versions(first), everything)
+        self.assertRegex(first.err, "Built  the project's own package in")
+        self.assertRegex(first.err, 'Resolved  3 packages')
+        self.assertEqual(docker('run', '--rm', '--entrypoint=lab', first.json()['uri']), 'from the launcher')
+        self.lock(DOCKER_HOST='unix:///nowhere')
+        for name in ('lk-top', 'lk-other', 'lk-low'):
+            self.assertIn(f'name = "{name}"', self.text())
+        locked = self.build()
+        self.assertEqual(self.versions(locked), everything)
+        (self.folder / 'needs.txt').write_text('lk_low\n')
+        changed = self.build(*flags)
+        self.assertIn('`needs.txt` has changed since it was written', changed.err)
+        self.assertRegex(changed.err, "Built  the project's own package in")
+        self.assertEqual(self.versions(changed), {'lk_low': '1.0', 'lk_other': '3.0'})
+
+    def test_pins_beside_a_setup_py_are_layers(self):
+        testbed.write_tree({'setup.py': 'from setuptools import setup\nopen("made.py", "w").write("MADE = 1")\n'
+                                        'setup(name="lab", version="1." + str(1), py_modules=["lab"])\n',
+                            'lab.py': '', 'requirements.txt': 'lk_top==1.0\nlk_low==1.0\n'}, self.folder)
+        self.env = {key: value for key, value in self.env.items() if key != 'DOCKER_HOST'}
+        answer = self.build('--engine=auto', '--build-network=host')
+        self.assertRegex(answer.err, "Built  the project's own package in")
+        self.assertNotIn('Resolved', answer.err)
+        self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0'})
+        self.assertEqual(docker('run', '--rm', '--entrypoint=python3', answer.json()['uri'], '-c',
+                                'import lab, made, importlib.metadata as m; print(m.version("lab"))'), '1.1')
+
     def test_a_login_of_the_index_is_nowhere(self):
         secret = 'hunter2-of-the-index'
         index = testbed.start_index([self.house], user='me', password=secret)

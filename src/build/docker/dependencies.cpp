@@ -82,9 +82,10 @@ std::optional<std::string> load_wheels(Services& services,
     if (auto held = docker.held(base.from())) {
       const auto start = std::chrono::steady_clock::now();
       const auto below = held->manifest.layers.size();
-      auto made =
-          make_wheel_image(services, work, std::move(*held),
-                           {.freshness = freshness, .build = build_wheels_with(services, work)});
+      auto made = make_wheel_image(services, work, std::move(*held),
+                                   {.freshness = freshness,
+                                    .build = build_wheels_with(services, work),
+                                    .install_own = install_own_with(services, work)});
       if (made.image) {
         const auto source = packaging::source_of(*made.image);
         publish::load(docker, source, {work.dependency_name()},
@@ -139,7 +140,7 @@ DependencyImage dependencies_in_engine(Services& services,
     }
   }
   if (auto loaded = load_wheels(services, work, anew ? Freshness::anew : Freshness::cached)) {
-    return {.id = std::move(*loaded)};
+    return {.id = std::move(*loaded), .made = last_made(services, work.plan())};
   }
   const std::string id =
       build_dependencies(services, work, local && !usable ? Freshness::anew : freshness);

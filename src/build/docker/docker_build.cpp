@@ -45,6 +45,34 @@ void check_own_dockerfile(Services& services, const Packaging& work, const std::
   throw_if_errors(problems, ErrorKind::project);
 }
 
+/// Returns `plan` without the requirements.
+plan::ReadablePlan own_package_alone(plan::ReadablePlan plan) {
+  auto& dependencies = plan.dependencies;
+  dependencies.lock.reset();
+  dependencies.requirement_files.clear();
+  dependencies.requirement_edits.clear();
+  dependencies.requirements.clear();
+  dependencies.packages.clear();
+  dependencies.requirement_copies.clear();
+  dependencies.package_requirements.clear();
+  dependencies.build_requirements.clear();
+  dependencies.hashed = false;
+  dependencies.resolves = false;
+  return plan;
+}
+
+/// Returns the labels of `goal`. An image that lacks requirements must not pass for a dependency
+/// image.
+std::map<std::string, std::string> labels_of(const Packaging& work, const BuildGoal& goal) {
+  if (!goal.stage) {
+    return work.labels();
+  }
+  if (goal.is_own_alone) {
+    return {};
+  }
+  return {{packaging::dependency_key_label, work.plan().keys.value().dependencies}};
+}
+
 }  // namespace
 
 std::vector<ContextFile> pip_files(Services& services,
@@ -73,16 +101,16 @@ std::vector<ContextFile> pip_files(Services& services,
 
 engine::BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {
   auto& docker = services.docker();
-  const auto& plan = work.plan();
+  const auto alone =
+      goal.is_own_alone ? std::optional{own_package_alone(work.plan())} : std::nullopt;
+  const auto& plan = alone ? *alone : work.plan();
   ContextParts parts{.plan = &plan,
                      .dockerfile = plan.dockerfile,
                      .left_out = goal.left_out,
                      .file_time = image::file_time(services.environment)};
   engine::BuildRequest build{
-      .tags = {goal.tag},
-      .labels = goal.stage ? std::map<std::string, std::string>{{packaging::dependency_key_label,
-                                                                 plan.keys.value().dependencies}}
-                           : work.labels(),
+      .tags = goal.tag.empty() ? std::vector<std::string>{} : std::vector{goal.tag},
+      .labels = labels_of(work, goal),
       .target = goal.stage,
       .network_mode = work.request().build_network,
       .platform = plan.platform,
@@ -115,7 +143,7 @@ engine::BuildResult build(Services& services, const Packaging& work, const Build
       parts.files.push_back({.path = std::string{plan::locked_file}, .text = Secret{locked.text}});
     }
   }
-  if (goal.stage == installed_stage) {
+  if (goal.stage == installed_stage || goal.is_own_alone) {
     dialect.observer = observer_directory;
     add_observer(parts.files, plan);
   }

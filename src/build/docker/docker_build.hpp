@@ -14,16 +14,20 @@ namespace autopack::build {
 
 /// The stage with the files that the installation of the project's package wrote.
 inline constexpr auto* installed_stage = "installed";
+/// The stage that installs it under observation, into `/autopack/out`.
+inline constexpr auto* observed_stage = "observed";
 
 /// The goal of a build with the docker engine: a whole image, one stage of it, or only the layers
 /// above `parent`.
 struct BuildGoal {
-  std::string tag{};
+  std::string tag{};                   ///< empty: none
   std::optional<std::string> stage{};  ///< absent: all
   /// Name of the dependency image; only the code is added.
   std::optional<std::string> parent{};
   std::vector<std::string> left_out{};  ///< code files that are already in it
   packaging::Freshness freshness{packaging::Freshness::cached};
+  /// Installs the project's own package on the executor image, without what it requires.
+  bool is_own_alone{false};
 };
 
 /// Builds `goal` of `work` with the engine.

@@ -28,21 +28,28 @@ std::string identity_of(const image::BaseFacts& base) {
 
 }  // namespace
 
+std::string inputs_of_builds(const Services& services, const packaging::Packaging& work) {
+  const auto& plan = work.plan();
+  auto inputs =
+      fmt::format("{}\n{}\n{}\n{}\n{}", build_format, identity_of(plan.base), plan.platform,
+                  plan.python.value_or(""), image::file_time(services.environment));
+  for (const auto& [name, value] : plan.dependencies.install_environment) {
+    inputs += fmt::format("\n{}={}:{}", name, value.size(), value);
+  }
+  return inputs;
+}
+
 BuiltWheels::BuiltWheels(Services& services,
                          const packaging::Packaging& work,
                          index::WheelCache& wheels,
                          WheelPolicy policy)
-    : services_{services}, wheels_{wheels}, policy_{std::move(policy)} {
-  const auto& plan = work.plan();
-  place_ = fmt::format("{}\n{}\n{}\n{}\n{}", build_format, identity_of(plan.base), plan.platform,
-                       plan.python.value_or(""), image::file_time(services.environment));
-  for (const auto& [name, value] : plan.dependencies.install_environment) {
-    place_ += fmt::format("\n{}={}:{}", name, value.size(), value);
-  }
-}
+    : services_{services},
+      wheels_{wheels},
+      policy_{std::move(policy)},
+      inputs_{inputs_of_builds(services, work)} {}
 
 std::string BuiltWheels::key(const WheelSource& source) const {
-  return fmt::format("built {}", sha256(place_ + "\n" + source.identity).hex());
+  return fmt::format("built {}", sha256(inputs_ + "\n" + source.identity).hex());
 }
 
 std::optional<ChosenFile> BuiltWheels::find(const WheelSource& source) const {

@@ -11,6 +11,10 @@
 
 namespace autopack::build {
 
+/// Returns the inputs of a build for `work` besides its source, as one text: the executor image,
+/// the platform, the time of files and the variables.
+std::string inputs_of_builds(const Services& services, const packaging::Packaging& work);
+
 /// Caches the wheels built from sources on the executor image of a plan. Their key contains the
 /// source, the image, the platform and the variables of the build.
 class BuiltWheels {
@@ -36,7 +40,7 @@ private:
   Services& services_;
   index::WheelCache& wheels_;
   WheelPolicy policy_;
-  std::string place_;  ///< the inputs of a wheel besides its source
+  std::string inputs_;  ///< inputs_of_builds()
 };
 
 }  // namespace autopack::build

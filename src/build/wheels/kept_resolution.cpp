@@ -2,6 +2,7 @@
 
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "build/wheels/package_index.hpp"
 #include "lock/readers.hpp"
 
@@ -32,12 +33,16 @@ bool is_lock_for(const python::Interpreter& interpreter, const std::string& text
 
 KeptResolution::KeptResolution(Services& services,
                                const packaging::Packaging& work,
-                               const executor::PythonFacts& facts)
+                               const executor::PythonFacts& facts,
+                               const FoundOwnPackage& own)
     : services_{services} {
   const PackageIndex index{services, work, facts.default_index};
   name_ =
       fmt::format("resolution {} {} {}", work.plan().keys.value().dependencies,
                   work.plan().base.digest ? work.plan().base.digest->str() : "", index.identity());
+  if (own.package && !own.package->requirements.empty()) {
+    name_ += " " + sha256(join(own.package->requirements, "\n")).hex();
+  }
   has_login_ = std::ranges::any_of(index.settings().indexes,
                                    [](const auto& place) { return place.user.has_value(); });
   std::error_code ignored;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "build/wheels/own_package.hpp"
 #include "executor/notes/repository_notes.hpp"
 #include "executor/python_facts.hpp"
 #include "packaging/packaging.hpp"
@@ -14,13 +15,15 @@
 
 namespace autopack::build {
 
-/// The lock that uv made of the requirements of `work`, as this machine keeps it and as the notes
-/// of a repository carry it: the same one for the same text, executor image and indexes.
+/// The lock that uv made of the requirements of `work` and its package `own`, as this machine keeps
+/// it and as the notes of a repository carry it: the same one for the same text, executor image and
+/// indexes.
 class KeptResolution {
 public:
   KeptResolution(Services& services,
                  const packaging::Packaging& work,
-                 const executor::PythonFacts& facts);
+                 const executor::PythonFacts& facts,
+                 const FoundOwnPackage& own);
 
   std::optional<std::string> text() const { return services_.wheel_records.get(name_); }
 

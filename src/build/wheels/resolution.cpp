@@ -185,6 +185,10 @@ resolve::Question question_of(Services& services,
   for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
     question.requirements.insert(question.requirements.end(), more->begin(), more->end());
   }
+  if (const auto& own = choice.own.package) {
+    question.requirements.insert(question.requirements.end(), own->requirements.begin(),
+                                 own->requirements.end());
+  }
   for (const auto& listed : work.scanned().project.listed_requirements) {
     if (!listed.constraint && listed.requirement.name) {
       question.direct.push_back(*listed.requirement.name);
@@ -220,7 +224,8 @@ std::string toml_list(const std::vector<std::string>& texts) {
 
 std::string lock_text(const Packaging& work,
                       const executor::PythonFacts& facts,
-                      const resolve::Resolution& resolution) {
+                      const resolve::Resolution& resolution,
+                      const std::vector<std::string>& read_by_build) {
   const auto version = facts.interpreter->version.str();
   const auto parts = split(version, '.');
   std::vector<std::string> provided;
@@ -243,7 +248,7 @@ std::string lock_text(const Packaging& work,
       project::own_lock_inputs};
   std::string text = join(sections, "\n\n") + "\n";
   for (const auto& [path, hash] :
-       project::inputs_of_own_lock(*work.scanned().tree, work.scanned().project)) {
+       project::inputs_of_own_lock(*work.scanned().tree, work.scanned().project, read_by_build)) {
     text += fmt::format("{} = {}\n", double_quoted(path), double_quoted(hash));
   }
   return text;
@@ -432,7 +437,9 @@ void report(Services& services,
 
 }  // namespace
 
-Problems obstacles_to_resolution(const Packaging& work, const executor::PythonFacts& facts) {
+Problems obstacles_to_resolution(const Packaging& work,
+                                 const executor::PythonFacts& facts,
+                                 const FoundOwnPackage& own) {
   const auto& dependencies = work.plan().dependencies;
   Problems problems;
   if (!facts.interpreter) {
@@ -442,10 +449,11 @@ Problems obstacles_to_resolution(const Packaging& work, const executor::PythonFa
   } else if (facts.interpreter->implementation != "cpython") {
     problems.push_back({.message = "only requirements for CPython can be resolved"});
   }
-  if (dependencies.resolves && dependencies.install) {
+  if (dependencies.resolves && dependencies.install && !own.package) {
     problems.push_back(
         {.message = "only a build of the project's own package knows what it requires",
-         .hints = {"list its dependencies in `[project]` of pyproject.toml"}});
+         .hints = {"list its dependencies in `[project]` of pyproject.toml"},
+         .reason = own.obstacle});
   }
   if (work.scanned().project.has_index_credentials) {
     problems.push_back({.message = "a URL in a requirements file contains a login",
@@ -476,8 +484,9 @@ Locked resolve_requirements(Services& services,
                             const Packaging& work,
                             const executor::PythonFacts& facts,
                             const LockChoice& choice) {
-  auto problems = obstacles_to_resolution(work, facts);
-  if (!work.plan().dependencies.has_requirements()) {
+  auto problems = obstacles_to_resolution(work, facts, choice.own);
+  const auto& own = choice.own.package;
+  if (!work.plan().dependencies.has_requirements() && (!own || own->requirements.empty())) {
     problems.push_back({.message = "the project has no requirements to lock"});
   }
   throw_if_errors(problems, ErrorKind::project);
@@ -501,7 +510,8 @@ Locked resolve_requirements(Services& services,
        .reporter = services.reporter,
        .cancellation = services.cancellation});
   report(services, facts, resolution, elapsed_text(std::chrono::steady_clock::now() - begin));
-  Locked locked{.text = lock_text(work, facts, resolution)};
+  Locked locked{.text = lock_text(work, facts, resolution,
+                                  own ? lists_read_by_build(*own) : std::vector<std::string>{})};
   locked.versions = locked_versions(locked.text);
   for (const auto& name : choice.upgraded) {
     const auto pin = python::normalise_name(name) + "==";

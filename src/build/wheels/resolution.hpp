@@ -1,5 +1,6 @@
 #pragma once
 
+#include "build/wheels/own_package.hpp"
 #include "build/wheels/wheel_source.hpp"
 #include "executor/python_facts.hpp"
 #include "packaging/packaging.hpp"
@@ -21,6 +22,7 @@ struct LockChoice {
   std::optional<std::string> exclude_newer{};  ///< ignore files uploaded after this date
   /// Builds source distributions whose dependencies only their build knows; may be empty.
   BuildWheel build{};
+  FoundOwnPackage own{};  ///< for requirements that only its build knows; see find_own_package()
 };
 
 /// A lock and its summary.
@@ -39,9 +41,11 @@ Locked resolve_requirements(Services& services,
                             const executor::PythonFacts& facts,
                             const LockChoice& choice);
 
-/// Returns why only an installation can find the versions of `work` out; empty if uv can.
+/// Returns why only an installation can find the versions of `work`, whose own package is `own`,
+/// out; empty if uv can.
 Problems obstacles_to_resolution(const packaging::Packaging& work,
-                                 const executor::PythonFacts& facts);
+                                 const executor::PythonFacts& facts,
+                                 const FoundOwnPackage& own);
 
 /// Returns the versions in a lock that resolve_requirements made, as in Locked.
 std::vector<std::string> locked_versions(const std::string& text);

@@ -180,9 +180,6 @@ std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
           fmt::format("`{}` is not in `{}`", printable(requirement), dependencies.lock->file));
     }
   }
-  if (const auto reason = obstacle_to_own_package(work)) {
-    obstacles.push_back("the build of the project's own package has to run: " + *reason);
-  }
   note(!dependencies.install &&
            !(dependencies.package_requirements.empty() && dependencies.build_requirements.empty()),
        "the project's own package determines the installation");
@@ -226,12 +223,13 @@ Requirements resolved(Services& services,
                       Requirements found,
                       const WheelPolicy& policy) {
   found.set.reset();
-  if (const auto problems = obstacles_to_resolution(work, found.facts); !problems.empty()) {
+  if (const auto problems = obstacles_to_resolution(work, found.facts, found.own);
+      !problems.empty()) {
     std::ranges::transform(problems, std::back_inserter(found.obstacles),
                            [](const auto& problem) { return problem.message; });
     return found;
   }
-  KeptResolution kept{services, work, found.facts};
+  KeptResolution kept{services, work, found.facts, found.own};
   const bool is_anew = policy.freshness == packaging::Freshness::anew;
   if (services.notes && !is_anew && !work.request().strict) {
     kept.take_noted(*services.notes, *found.facts.interpreter);
@@ -239,9 +237,9 @@ Requirements resolved(Services& services,
   auto text = is_anew ? std::nullopt : kept.text();
   if (!text) {
     try {
-      const auto locked =
-          resolve_requirements(services, work, found.facts,
-                               {.before = kept.last(), .upgrades = is_anew, .build = policy.build});
+      const auto locked = resolve_requirements(
+          services, work, found.facts,
+          {.before = kept.last(), .upgrades = is_anew, .build = policy.build, .own = found.own});
       text = kept.keep(locked.text, services.environment.get("SOURCE_DATE_EPOCH")
                                         ? image::file_time(services.environment)
                                         : std::time(nullptr));
@@ -264,8 +262,10 @@ Requirements resolved(Services& services,
 
 }  // namespace
 
-Requirements find_requirements(const Packaging& work, executor::PythonFacts facts) {
-  Requirements found{.facts = std::move(facts)};
+Requirements find_requirements(const Packaging& work,
+                               executor::PythonFacts facts,
+                               FoundOwnPackage own) {
+  Requirements found{.facts = std::move(facts), .own = std::move(own)};
   if (!found.facts.interpreter) {
     found.obstacles.push_back(found.facts.obstacle.value_or(""));
     return found;
@@ -279,8 +279,12 @@ Requirements find_requirements(const Packaging& work, executor::PythonFacts fact
     found.set = read_locked(work, *found.facts.interpreter);
     require_provided(*found.set, found.facts);
   } else {
-    auto pins = lock::read_pins(work.scanned().project, *found.facts.interpreter,
-                                work.plan().dependencies.package_requirements);
+    auto of_package = work.plan().dependencies.package_requirements;
+    if (const auto& package = found.own.package) {
+      of_package.insert(of_package.end(), package->requirements.begin(),
+                        package->requirements.end());
+    }
+    auto pins = lock::read_pins(work.scanned().project, *found.facts.interpreter, of_package);
     found.set = std::move(pins.set);
     found.may_resolve = work.request().resolver == packaging::Resolver::uv;
     if (!found.set) {
@@ -324,9 +328,9 @@ WheelImage install(Services& services,
   auto [set, wheels, files, obstacles, is_incomplete] = choose_wheels(
       services, work, index,
       {.set = *requirements.set, .interpreter = *facts.interpreter, .policy = policy});
-  const auto own = obstacles.empty() ? make_own_package(work, index->wheels()) : std::nullopt;
+  const auto& own = requirements.own.package;
   if (own) {
-    set.packages.push_back(own->package);
+    set.packages.insert(set.packages.end(), own->packages.begin(), own->packages.end());
   }
   WheelLayers layers{services, work, facts};
   if (work.plan().compile_bytecode) {
@@ -365,15 +369,45 @@ WheelImage install(Services& services,
 
 }  // namespace
 
+namespace {
+
+constexpr auto* own_obstacle = "the build of the project's own package has to run: ";
+
+FoundOwnPackage find_own(Services& services,
+                         const Packaging& work,
+                         const executor::PythonFacts& facts,
+                         const WheelPolicy& policy) {
+  PackageIndex index{services, work, facts.default_index};
+  return find_own_package(services, work, facts.interpreter.value(), index.wheels(), policy);
+}
+
+}  // namespace
+
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
   ExpectedInstallation expected{.obstacles = obstacles_to_wheels(work)};
   auto facts = executor::known_python(services, work.plan().base);
   if (!expected.obstacles.empty() || !facts) {
     return expected;
   }
-  auto found = find_requirements(work, std::move(*facts));
-  if (found.may_resolve && !found.set && obstacles_to_resolution(work, found.facts).empty()) {
-    if (const auto text = KeptResolution{services, work, found.facts}.text()) {
+  auto own = reason_to_build_own_package(work) && facts->interpreter
+                 ? find_own(services, work, *facts, {})
+                 : FoundOwnPackage{};
+  auto found = find_requirements(work, std::move(*facts), std::move(own));
+  const auto& dependencies = work.plan().dependencies;
+  if (found.own.obstacle) {
+    if (!found.own.may_be_built || work.request().engine == packaging::Engine::direct) {
+      expected.obstacles.push_back(own_obstacle + *found.own.obstacle);
+      return expected;
+    }
+    expected.built.emplace_back("the project's own package");
+    if (dependencies.resolves && found.may_resolve) {
+      expected.resolves = true;
+      return expected;
+    }
+  }
+  if (found.may_resolve && !found.set &&
+      obstacles_to_resolution(work, found.facts, found.own).empty()) {
+    if (const auto text = KeptResolution{services, work, found.facts, found.own}.text()) {
       take_resolution(work, *text, found);
     } else {
       expected.resolves = true;
@@ -390,7 +424,8 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
         here ? here->words : "the executor image's own Python, in the docker engine";
   }
   expected.packages = found.set->packages.size();
-  expected.own = work.plan().dependencies.install;
+  expected.own = dependencies.install;
+  expected.own_is_built = reason_to_build_own_package(work).has_value();
   const lock::FileChooser files{*found.facts.interpreter};
   for (const auto& package : found.set->packages) {
     if (auto obstacle = obstacle_of(package, files)) {
@@ -416,8 +451,12 @@ WheelImage make_wheel_image(Services& services,
   if (services.notes && executor.digest) {
     services.notes->read(*executor.digest, work.plan().platform);
   }
-  auto requirements = find_requirements(
-      work, executor::python_facts(services, executor, executor::image_places(work.request())));
+  auto facts = executor::python_facts(services, executor, executor::image_places(work.request()));
+  auto own = facts.interpreter ? find_own(services, work, facts, policy) : FoundOwnPackage{};
+  auto requirements = find_requirements(work, std::move(facts), std::move(own));
+  if (requirements.own.obstacle) {
+    return {.obstacles = {own_obstacle + *requirements.own.obstacle}};
+  }
   if (requirements.may_resolve && !requirements.set) {
     requirements = resolved(services, work, std::move(requirements), policy);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "build/direct/assembly.hpp"
+#include "build/wheels/own_package.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_source.hpp"
 #include "executor/notes/repository_notes.hpp"
@@ -68,6 +69,7 @@ std::vector<std::string> obstacles_to_wheels(const packaging::Packaging& work);
 /// The packages to install, and the target.
 struct Requirements {
   executor::PythonFacts facts{};         ///< of the executor image; with a set, of its interpreter
+  FoundOwnPackage own{};                 ///< its requirements are among those of the set
   std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
   std::vector<std::string> obstacles{};  ///< the reasons, one line each
   bool may_resolve{false};               ///< no lock decides, so that a resolver may
@@ -75,19 +77,22 @@ struct Requirements {
   std::map<std::string, std::string> notes{};  ///< the resolution, for the repository's notes
 };
 
-/// Returns the selection of `work`'s lock, or of the pins in its requirement files, and its extra
-/// packages, for the Python in `facts`, that of its executor image. Throws Error(project) if the
-/// lock is unreadable or not for that Python.
-Requirements find_requirements(const packaging::Packaging& work, executor::PythonFacts facts);
+/// Returns the selection of `work`'s lock, or of the pins in its requirement files, its extra
+/// packages and its package `own`, for the Python in `facts`, that of its executor image. Throws
+/// Error(project) if the lock is unreadable or not for that Python.
+Requirements find_requirements(const packaging::Packaging& work,
+                               executor::PythonFacts facts,
+                               FoundOwnPackage own);
 
 /// The expected way to install the requirements of `work`, from what is known on this machine.
 struct ExpectedInstallation {
   /// Why an engine is required, one line each; empty: as layers of wheels.
   std::vector<std::string> obstacles{};
   std::optional<std::string> byte_code{};  ///< who makes their byte code; absent: nobody
-  std::size_t packages{0};  ///< number of pinned ones; 0 if the executor image is not known yet
-  bool resolves{false};     ///< uv chooses their versions first
-  bool own{false};          ///< the project's own package is included, made from its files
+  std::size_t packages{0};   ///< number of pinned ones; 0 if the executor image is not known yet
+  bool resolves{false};      ///< uv chooses their versions first
+  bool own{false};           ///< the project's own package is included
+  bool own_is_built{false};  ///< its files alone do not determine it
   /// Packages that are built first, as far as known: `` `counter` (a source distribution)``.
   std::vector<std::string> built{};
 };

@@ -27,10 +27,16 @@ struct WheelSource {
 using BuildWheel =
     std::function<std::string(const WheelSource& source, const std::filesystem::path& wheel)>;
 
+/// Installs the project's own package and the members of its workspace, without what they require,
+/// on the executor image. Writes the files that this wrote to `tar`, at their places; returns the
+/// text of its plan::InstallRecord. Throws as the build does.
+using InstallOwn = std::function<std::string(const std::filesystem::path& tar)>;
+
 /// How to obtain wheels.
 struct WheelPolicy {
   packaging::Freshness freshness{packaging::Freshness::cached};  ///< of choices and built wheels
-  BuildWheel build{};  ///< for packages without a wheel; empty: they require an engine
+  BuildWheel build{};        ///< for packages without a wheel; empty: they require an engine
+  InstallOwn install_own{};  ///< for an own package that has to be built; empty: as above
 };
 
 }  // namespace autopack::build

@@ -98,15 +98,18 @@ bool is_own_lock(std::string_view text) {
 }
 
 std::map<std::string, std::string> inputs_of_own_lock(const source::Tree& tree,
-                                                      const Project& project) {
+                                                      const Project& project,
+                                                      const std::vector<std::string>& more) {
   std::map<std::string, std::string> inputs;
   for (const auto name : deciding) {
     inputs[std::string{name}] = state_of(tree, std::string{name});
   }
-  for (const auto& path : project.requirement_inputs) {
-    const auto state = state_of(tree, path);
-    if (state != absent) {  // a directory
-      inputs[path] = state;
+  for (const auto* paths : {&project.requirement_inputs, &more}) {
+    for (const auto& path : *paths) {
+      const auto state = state_of(tree, path);
+      if (state != absent) {  // a directory
+        inputs[path] = state;
+      }
     }
   }
   if (project.script_block) {

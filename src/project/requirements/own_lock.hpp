@@ -21,10 +21,11 @@ inline constexpr auto* own_lock_inputs = "[tool.autopack.inputs]";
 bool is_own_lock(std::string_view text);
 
 /// Returns the files that determine the requirements of `project`, with their SHA-256 or `absent`:
-/// its requirement files with all that they name, those whose existence decides, and the
-/// `# /// script` block.
+/// its requirement files with all that they name, those whose existence decides, the
+/// `# /// script` block, and `more`.
 std::map<std::string, std::string> inputs_of_own_lock(const source::Tree& tree,
-                                                      const Project& project);
+                                                      const Project& project,
+                                                      const std::vector<std::string>& more = {});
 
 /// Returns the choices of `request` that change what is locked, one line each.
 std::vector<std::string> choices_of_own_lock(const Request& request);

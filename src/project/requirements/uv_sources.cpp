@@ -131,7 +131,7 @@ void UvSources::apply_in(const Scope& scope,
   const auto* const table = source.node == nullptr ? nullptr : source.node->as_table();
   if (table != nullptr) {
     if (const auto url = url_of(*table)) {
-      requirements.push_back(from_url(parsed, *url));
+      requirements.emplace_back(from_url(parsed, *url));
       return;
     }
     const bool is_local = (*table)["path"].is_string() || (*table)["workspace"].value_or(false);
