@@ -143,7 +143,7 @@ struct Package {
   std::vector<std::string> extras{};  ///< requested by a requirement like `-e .[gpu]`, sorted
   /// Directories of packages to install with it, with extras: `packages/lib[gpu]`.
   std::vector<std::string> members{};
-  std::vector<NamedIndex> indexes{};  ///< of its tool; pip does not read them
+  std::vector<NamedIndex> indexes{};  ///< of its tool, which are not read
   Problems unread{};                  ///< warnings about other settings that only its tool reads
   /// False: the build sees installed packages, because setup.py imports some that its build
   /// requirements lack.

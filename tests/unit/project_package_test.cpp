@@ -215,7 +215,7 @@ TEST_CASE("sources of uv are passed to pip") {
   CHECK(join(python::texts_of(*package->requirements), ", ") ==
         "b[c] @ git+https://host/b@f00 ; python_version > \"3\", d, e");
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].message == "pip does not read that uv takes `d` from the index `own`");
+  CHECK(warnings[0].message == "autopack does not read that uv takes `d` from the index `own`");
   CHECK(errors(with_pyproject(project + "[tool.uv.sources]\nlib={path='../lib'}\n")) ==
         "`lib` comes from `../lib`, which is not below the working directory (pyproject.toml "
         "tool.uv.sources)");
@@ -300,11 +300,11 @@ TEST_CASE("indexes that only the project's own tool asks are reported") {
   const std::string of_list =
       "[tool.uv.sources]\ntorch=[{index='pt', marker=\"sys_platform == 'linux'\"}]\n";
   CHECK(told(of_list + index + "explicit=true\n") ==
-        "pip does not read that uv takes `torch` from the index `pt` [name the index in "
+        "autopack does not read that uv takes `torch` from the index `pt` [name the index in "
         "requirements.txt: `--extra-index-url https://***@host/whl`]");
   CHECK(told(of_list + index) == told(of_list + index + "explicit=true\n"));
   CHECK(told(index) ==
-        "pip does not read the index `https://***@host/whl`, so it takes nothing "
+        "autopack does not read the index `https://***@host/whl`, so nothing comes "
         "from there [export PIP_EXTRA_INDEX_URL='https://***@host/whl']");
   CHECK(told("[tool.uv]\nextra-index-url=['https://host/whl']\n").find("`https://host/whl`") !=
         std::string::npos);

@@ -487,10 +487,9 @@ TEST_CASE("start: a lock beside a requirements file is named, with what it lacks
   const std::string tqdm = "[[packages]]\nname = \"tqdm\"\nversion = \"4.6\"\n";
   CHECK(told("pylock.toml", einops + tqdm) ==
         "`requirements.txt` is installed, and nothing of `pylock.toml` [--lock=pylock.toml]");
-  CHECK(
-      told("pylock.toml", einops) ==
-      "`requirements.txt` is installed, and nothing of `pylock.toml`, which lacks `tqdm` [pip lock "
-      "-r requirements.txt]");
+  CHECK(told("pylock.toml", einops) ==
+        "`requirements.txt` is installed, and nothing of `pylock.toml`, which lacks `tqdm` "
+        "[autopack lock --force]");
   CHECK(told("uv.lock", "").find("which lacks `einops`, `tqdm` [uv add einops tqdm]") !=
         std::string::npos);
 }

@@ -129,12 +129,10 @@ void report_missing_lock(Findings& findings, const std::string& path, const Plac
 }
 
 /// Returns the command that adds `missing` to a lock of `format`.
-std::string command_to_add(LockFormat format,
-                           const std::string& file,
-                           const std::vector<std::string>& missing) {
+std::string command_to_add(LockFormat format, const std::vector<std::string>& missing) {
   const auto words = join(missing, " ");
   switch (format) {
-    case LockFormat::pylock: return fmt::format("pip lock -r {}", shell_quote(file));
+    case LockFormat::pylock: return "autopack lock --force";
     case LockFormat::uv: return "uv add " + words;
     case LockFormat::poetry: return "poetry add " + words;
     case LockFormat::pdm: return "pdm add " + words;
@@ -266,7 +264,7 @@ void report_lock_beside(Findings& findings,
   findings.warn(fmt::format("`{}` {} installed, and nothing of `{}`{}", join(files, "`, `"),
                             files.size() == 1 ? "is" : "are", lock, lacks),
                 "",
-                {!missing.empty()         ? command_to_add(format, files.front(), missing)
+                {!missing.empty()         ? command_to_add(format, missing)
                  : unfit && unfit->remedy ? *unfit->remedy
                                           : fmt::format("--lock={}", shell_quote(lock))});
 }

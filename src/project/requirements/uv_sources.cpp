@@ -197,7 +197,7 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
     });
     if (!index || !is_known) {
       unread_.push_back(Problem::warning(
-          {.message = fmt::format("pip does not read that uv takes `{}` from {}", name, from),
+          {.message = fmt::format("autopack does not read that uv takes `{}` from {}", name, from),
            .origin = place,
            .hints = {index ? fmt::format("name the index in requirements.txt: "
                                          "`--extra-index-url {}`",
@@ -359,7 +359,7 @@ void report_unread_sources(Findings& findings, const Request& request, const Pro
   }
   if (!unread.empty()) {
     findings.warn(
-        fmt::format("pip does not read {} `{}`, so it takes nothing from there",
+        fmt::format("autopack does not read {} `{}`, so nothing comes from there",
                     unread.size() == 1 ? "the index" : "the indexes", join(unread, "`, `")),
         place, {fmt::format("export PIP_EXTRA_INDEX_URL={}", shell_quote(join(unread, " ")))});
   }

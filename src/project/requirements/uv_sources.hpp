@@ -13,13 +13,13 @@
 
 namespace autopack::project {
 
-/// Applies `[tool.uv.sources]`, which pip does not read, to the requirements of a project.
+/// Applies `[tool.uv.sources]` to the requirements of a project.
 class UvSources {
 public:
   /// `document` is the root's pyproject.toml and must outlive this.
   UvSources(Findings& findings, const Request& request, const toml::table& document);
 
-  /// Adds the replacement of `text`, a requirement of the root, for pip to `requirements`. Packages
+  /// Adds the replacement of `text`, a requirement of the root, to `requirements`. Packages
   /// of the workspace and local directories become members instead.
   void apply(const python::WrittenRequirement& written,
              std::vector<python::WrittenRequirement>& requirements);
@@ -27,7 +27,7 @@ public:
   /// Returns the members so far, and their own members, as in Package::members.
   std::vector<std::string> members() const;
 
-  /// Returns warnings about sources that pip does not follow. They do not apply if a lock is
+  /// Returns warnings about sources that are not followed. They do not apply if a lock is
   /// installed, which has resolved them.
   const Problems& unread() const { return unread_; }
 
@@ -73,7 +73,7 @@ private:
 };
 
 /// Warns about sources in pyproject.toml that only its own tool reads, unless a lock is installed,
-/// which has resolved them. Ignores an index that pip knows in another way.
+/// which has resolved them. Ignores an index that the settings or requirements name too.
 void report_unread_sources(Findings& findings, const Request& request, const Project& project);
 
 /// Returns `requirement` for pip, from an entry of `[tool.uv.sources]`; nothing if `source` is
