@@ -41,6 +41,7 @@ class Resolving(unittest.TestCase):
         write_wheel(cls.house, 'lk_low', '1.0', {'lk_low.py': ''})
         write_wheel(cls.house, 'lk_other', '3.0', {'lk_other.py': ''}, ['lk_low<2'])
         write_wheel(cls.house, 'lk_array', '1.0', {'lk_array.py': ''}, ['numpy>=1'])
+        write_wheel(cls.house, 'lk_old', '1.0', {}).rename(cls.house / 'lk_old-1.0-cp37-cp37m-manylinux2014_x86_64.whl')
         testbed.make_wheel('lk_source', '1.0', 'VALUE = 1\n', cls.house, kind='--sdist', requires=['lk_low'])
         write_sdist(cls.house, 'lk_computed', '1.0', 'import os\nopen(os.environ.get("MARK", "/nowhere"), "w")\n'
                     'from setuptools import setup\nsetup(name="lk_computed", version="1.0", '
@@ -227,6 +228,12 @@ class Resolving(unittest.TestCase):
         self.assertNotIn('--', answer.err.split('error:')[1])
         self.assertFalse((self.folder / 'pylock.toml').exists())
 
+    def test_a_pin_without_a_wheel_for_the_python_says_which_has_one(self):
+        self.require('lk_old==1.0')
+        answer = self.lock(status=2)
+        self.assertIn('`cp311`', answer.err)
+        self.assertIn('`cp37m`', answer.err)
+
     def test_no_code_of_a_package_runs(self):
         mark = testbed.new_folder('mark') / 'ran'
         folder = testbed.write_tree({'setup.py': f'open({str(mark)!r}, "w").close()\nfrom setuptools import setup\n'
@@ -287,6 +294,10 @@ class Resolving(unittest.TestCase):
         self.assertRegex(first.err, "Built  the project's own package in")
         self.assertRegex(first.err, 'Resolved  3 packages')
         self.assertEqual(docker('run', '--rm', '--entrypoint=lab', first.json()['uri']), 'from the launcher')
+        # Another repository takes it from here, without the engine.
+        elsewhere = self.build(f'--output-image-uri={testbed.image_name("resolving-elsewhere")}')
+        self.assertNotIn('Built', elsewhere.err)
+        self.assertEqual(self.versions(elsewhere), everything)
         self.lock(DOCKER_HOST='unix:///nowhere')
         for name in ('lk-top', 'lk-other', 'lk-low'):
             self.assertIn(f'name = "{name}"', self.text())

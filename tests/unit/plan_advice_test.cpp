@@ -299,6 +299,13 @@ TEST_CASE("advice: packages that no requirement provides are one line, guarded i
         "image brings them");
 }
 
+TEST_CASE("advice: a package of unknown requirements does not silence the imports") {
+  Imports project;
+  project.tree.file("requirements.txt", "einops\nhydra-core==1.3.2\n");
+  CHECK(project.first_of("import einops, nosuchthing\n", "nosuchthing")
+            .starts_with("`trainer/task.py` line 1 imports `nosuchthing`, which no requirement"));
+}
+
 TEST_CASE("advice: no name is suggested that is not known to be right") {
   Imports project;
   CHECK(project.first_of("import apex\n", "apex").find("--requirements") == std::string::npos);
