@@ -4,7 +4,7 @@
 #include "build/direct/direct_builder.hpp"
 #include "build/docker/dependencies.hpp"
 #include "build/docker/docker_builder.hpp"
-#include "build/docker/wheel_build.hpp"
+#include "build/docker/wheel_policy.hpp"
 #include "build/wheels/wheel_image.hpp"
 #include "executor/executor_image.hpp"
 #include "executor/notes/written_notes.hpp"
@@ -67,13 +67,9 @@ DependenciesOfWheels make_of_wheels(Services& services,
   if (!obstacles.empty()) {
     return {.made = {.obstacles = std::move(obstacles)}};
   }
-  build::WheelPolicy policy{.freshness = freshness};
-  if (work.request().engine != Engine::direct) {
-    policy.build = build::build_wheels_with(services, work);
-    policy.install_own = build::install_own_with(services, work);
-  }
   auto base = executor::open_image(services, work.plan().base, work.plan().platform);
-  return {.made = build::make_wheel_image(services, work, std::move(base.image), policy),
+  return {.made = build::make_wheel_image(services, work, std::move(base.image),
+                                          build::wheel_policy(services, work, freshness)),
           .base = base.reference};
 }
 

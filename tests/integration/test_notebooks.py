@@ -68,9 +68,20 @@ class Notebooks(unittest.TestCase):
 
     def test_the_dockerfile_says_where_the_program_comes_from(self):
         text = self.call('dockerfile').out
-        self.assertIn('# It runs train.py, which autopack makes from the code cells of train.ipynb:\n', text)
+        self.assertIn('# It runs train.py, which autopack makes from the code cells of a notebook: ', text)
+        self.assertIn('\n# autopack-notebook: train.ipynb\n', text)
         self.assertIn('ENTRYPOINT ["python3", "train.py"]', text)
         self.assertIn('(made from train.ipynb)', self.call('explain').out)
+
+    def test_its_dockerfile_can_be_built(self):
+        (self.folder / 'train.ipynb').write_text(notebook([['code', 'import helper\nprint(helper.VALUE)']]))
+        self.call('dockerfile', '-o', 'Dockerfile')
+        flags = ['build', '--dockerfile=Dockerfile', '--no-push', '--format=json']
+        answer = autopack(*flags, cwd=self.folder, env=self.env)
+        self.assertEqual(docker('run', '--rm', answer.json()['digest']), '7')
+        (self.folder / 'train.ipynb').unlink()
+        refused = autopack(*flags, cwd=self.folder, env=self.env, status=2)
+        self.assertIn('`train.ipynb`, whose cells the Dockerfile runs, is not a notebook in this project', refused.err)
 
     def test_commands_are_refused_with_their_cells(self):
         (self.folder / 'train.ipynb').write_text(notebook([*CELLS, ['code', 'x = 1\n!ls'], ['code', 'await x']]))

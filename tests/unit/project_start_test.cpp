@@ -405,18 +405,18 @@ TEST_CASE("start: a `# /// script` block is read as uv reads it, or refused with
         "autopack does not read `exclude-newer` of `[tool.uv]` in the `# /// script` block "
         "(train.py:3) [autopack lock --exclude-newer=DATE]");
   CHECK(text_of(scanned("[[tool.uv.index]]\nurl = 'https://a'\nexplicit = true").warnings)
-            .find("for some packages alone, such as `https://a` (train.py:2)") !=
+            .find("the index `https://a`, which is only for packages that name it (train.py:2)") !=
         std::string::npos);
 
   CHECK(refused("dependencies = [").find("cannot read the `# /// script` block") !=
         std::string::npos);
   CHECK(refused("requires-python = '>=3.x'\ndependencies = [\n  'six',\n  7]") ==
-        "a dependency of the `# /// script` block is not a text (train.py:5)\n"
+        "a dependency of the `# /// script` block is not a string (train.py:5)\n"
         "`requires-python` of the `# /// script` block is `>=3.x`, which is not a set of versions "
         "(train.py:2)");
   CHECK(refused("dependencies = 'six'\nrequires-python = 3") ==
         "`dependencies` of the `# /// script` block is not a list (train.py:2)\n"
-        "`requires-python` of the `# /// script` block is not a text (train.py:3)");
+        "`requires-python` of the `# /// script` block is not a string (train.py:3)");
   CHECK(refused("dependencies = ['six', 'not a name']").find("(train.py:2)") != std::string::npos);
   CHECK(refused("[tool.uv]\nindex-url = 'https://a b'").find("is not a URL (train.py:3)") !=
         std::string::npos);

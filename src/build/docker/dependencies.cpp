@@ -4,7 +4,7 @@
 #include "base/text.hpp"
 #include "build/direct/installation.hpp"
 #include "build/docker/docker_build.hpp"
-#include "build/docker/wheel_build.hpp"
+#include "build/docker/wheel_policy.hpp"
 #include "build/wheels/wheel_image.hpp"
 #include "executor/probe.hpp"
 #include "publish/engine.hpp"
@@ -83,9 +83,7 @@ std::optional<std::string> load_wheels(Services& services,
       const auto start = std::chrono::steady_clock::now();
       const auto below = held->manifest.layers.size();
       auto made = make_wheel_image(services, work, std::move(*held),
-                                   {.freshness = freshness,
-                                    .build = build_wheels_with(services, work),
-                                    .install_own = install_own_with(services, work)});
+                                   wheel_policy(services, work, freshness));
       if (made.image) {
         const auto source = packaging::source_of(*made.image);
         publish::load(docker, source, {work.dependency_name()},

@@ -1,8 +1,9 @@
+#include "build/docker/own_installation.hpp"
+
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "build/docker/docker_build.hpp"
-#include "build/docker/wheel_build.hpp"
 #include "image/archive_reader.hpp"
 #include "image/tar.hpp"
 #include "plan/install_record.hpp"

@@ -11,8 +11,4 @@ namespace autopack::build {
 /// arguments must outlive it.
 BuildWheel build_wheels_with(Services& services, const packaging::Packaging& work);
 
-/// Returns a function that installs the own package of `work` in its executor image with the docker
-/// engine. Both arguments must outlive it.
-InstallOwn install_own_with(Services& services, const packaging::Packaging& work);
-
 }  // namespace autopack::build

@@ -1,38 +1,23 @@
 #include "build/wheels/own_package.hpp"
 
-#include "base/contains.hpp"
 #include "base/digest.hpp"
-#include "base/elapsed.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/new_file.hpp"
 #include "base/text.hpp"
-#include "build/wheels/built_wheels.hpp"
-#include "build/wheels/chosen_file.hpp"
-#include "image/archive_reader.hpp"
+#include "build/wheels/installed_packages.hpp"
+#include "build/wheels/package_index.hpp"
 #include "image/tar.hpp"
 #include "plan/install_record.hpp"
-#include "project/findings.hpp"
 #include "project/package/static_installation.hpp"
-#include "python/marker.hpp"
 #include "python/name.hpp"
-#include "python/requirement.hpp"
-#include "wheel/texts.hpp"
 #include "wheel/wheel_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -121,16 +106,6 @@ project::StaticInstallation installation_of(const packaging::Packaging& work) {
   return project::static_installation(work.plan().working_directory(), work.scanned().project);
 }
 
-lock::LockedPackage package_of(const std::string& name,
-                               const std::string& version,
-                               const std::string& place) {
-  return {.name = python::normalise_name(name),
-          .version = python::Version::parse(version),
-          .source = lock::LockedSource{.directory = "."},
-          .requested = true,
-          .place = place};
-}
-
 OwnPackage made_of_files(const packaging::Packaging& work, const index::WheelCache& wheels) {
   const auto& plan = work.plan();
   const auto installation = installation_of(work);
@@ -138,7 +113,7 @@ OwnPackage made_of_files(const packaging::Packaging& work, const index::WheelCac
   const auto text = wheel::wheel_text(name, version, files_of(installation));
   const auto cached = wheels.add([&](const index::WheelCache::Take& out) { out(text); });
   const auto normal = python::normalise_name(name);
-  return {.packages = {package_of(name, version, "pyproject.toml")},
+  return {.packages = {own_locked_package(name, version, "pyproject.toml")},
           .wheel = wheel::ChosenWheel{.name = normal,
                                       .digest = Digest::parse("sha256:" + cached.sha256).value(),
                                       .size = cached.size,
@@ -148,193 +123,6 @@ OwnPackage made_of_files(const packaging::Packaging& work, const index::WheelCac
                                       .file = [path = cached.path] { return path; }},
           .record = plan::write_install_record(plan, installation.looked,
                                                work.scanned().project.package->backend)};
-}
-
-/// Installs own packages by their build. Caches the files that this writes, and what it reads.
-class InstalledPackages {
-public:
-  InstalledPackages(Services& services,
-                    const packaging::Packaging& work,
-                    const index::WheelCache& wheels)
-      : services_{services}, work_{work}, wheels_{wheels} {
-    const auto& plan = work.plan();
-    const auto& dependencies = plan.dependencies;
-    auto inputs = fmt::format("{}\n{}\n{}\n{}", inputs_of_builds(services, work),
-                              join(dependencies.members, "\n"), dependencies.installs_root,
-                              dependencies.version.value_or(""));
-    for (const auto& [name, value] : dependencies.build_environment) {
-      inputs += fmt::format("\n{}={}", name, value);
-    }
-    for (const auto& entry : plan.code) {
-      if (contains(work.scanned().project.package->files, entry.path) && entry.content) {
-        inputs += fmt::format("\n{} {}", entry.path, entry.content->hex());
-      }
-    }
-    key_ = "own-package " + sha256(inputs).hex();
-  }
-
-  /// Returns nothing if they were not installed yet, or from other files.
-  std::optional<OwnPackage> find() const {
-    const auto file = ChosenFile::read(services_.wheel_records.get(key_).value_or(""));
-    const auto record = services_.install_records.get(key_);
-    const auto parsed = record ? plan::parse_install_record(*record) : std::nullopt;
-    const auto cached = file ? wheels_.find(file->digest.hex()) : std::nullopt;
-    if (!parsed || !cached || plan::why_outdated(*parsed, work_.plan())) {
-      return std::nullopt;
-    }
-    return OwnPackage{.files = cached, .record = *record};
-  }
-
-  OwnPackage install(const InstallOwn& install_own) const {
-    const auto start = std::chrono::steady_clock::now();
-    const auto place = services_.environment.cache_directory() / "installed.tar";
-    sweep_leftovers(place);
-    const NewFile tar{place, FileMode::secret};
-    OwnPackage own{.record = install_own(tar.path())};
-    own.files =
-        wheels_.add([&](const index::WheelCache::Take& out) { read_in_pieces(tar.path(), out); });
-    services_.install_records.put(key_, own.record);
-    services_.wheel_records.put(
-        key_, ChosenFile{.name = "installed.tar",
-                         .digest = Digest::parse("sha256:" + own.files->sha256).value(),
-                         .size = own.files->size}
-                  .text());
-    services_.reporter->done("Built", "the project's own package in " +
-                                          elapsed_text(std::chrono::steady_clock::now() - start));
-    return own;
-  }
-
-private:
-  Services& services_;
-  const packaging::Packaging& work_;
-  const index::WheelCache& wheels_;
-  std::string key_;
-};
-
-/// Returns the lines of a requires.txt, setuptools' form before core metadata, as requirements: a
-/// section names an extra, a marker, or both: `[gpu:python_version < "3.9"]`.
-std::vector<std::string> read_requires(std::string_view text) {
-  std::vector<std::string> requirements;
-  std::vector<std::string> conditions;
-  for (const auto& line : split(text, '\n')) {
-    const std::string word{trim(line)};
-    if (word.starts_with('[') && word.ends_with(']')) {
-      const auto section = word.substr(1, word.size() - 2);
-      const auto colon = std::min(section.find(':'), section.size());
-      conditions.clear();
-      if (colon > 0) {
-        conditions.push_back(fmt::format("extra == {}", double_quoted(section.substr(0, colon))));
-      }
-      if (colon + 1 < section.size()) {
-        conditions.push_back(fmt::format("({})", section.substr(colon + 1)));
-      }
-    } else if (!word.empty()) {
-      requirements.push_back(conditions.empty() ? word : word + " ; " + join(conditions, " and "));
-    }
-  }
-  return requirements;
-}
-
-std::string whole(const image::Reader& content, std::uint64_t size) {
-  std::string text(size, '\0');
-  std::size_t there = 0;
-  while (const auto count = content(text.data() + there, text.size() - there)) {
-    there += count;
-  }
-  text.resize(there);
-  return text;
-}
-
-/// Returns the metadata of each distribution in a tar: from its dist-info, else from the egg-info
-/// that an old pip leaves.
-std::vector<wheel::Metadata> metadata_in(const std::filesystem::path& tar) {
-  constexpr std::uint64_t largest_metadata{16'000'000};
-  std::map<std::string, std::string> texts;
-  std::ifstream in{tar, std::ios::binary};
-  image::read_plain_contents(
-      [&](char* bytes, std::size_t size) {
-        in.read(bytes, static_cast<std::streamsize>(size));
-        return static_cast<std::size_t>(in.gcount());
-      },
-      tar.string(),
-      [&](const image::ArchiveEntry& entry, const image::Reader& content) {
-        const bool is_info = entry.path.ends_with(".dist-info/METADATA") ||
-                             entry.path.ends_with(".egg-info/PKG-INFO") ||
-                             entry.path.ends_with(".egg-info/requires.txt");
-        if (is_info && entry.size <= largest_metadata) {
-          texts[entry.path] = whole(content, entry.size);
-        }
-      });
-  std::map<std::string, wheel::Metadata> found;
-  for (const std::string_view file : {"/METADATA", "/PKG-INFO"}) {
-    for (const auto& [path, text] : texts) {
-      if (!path.ends_with(file)) {
-        continue;
-      }
-      auto metadata = wheel::read_metadata(text);
-      const auto listed = texts.find(path.substr(0, path.rfind('/')) + "/requires.txt");
-      if (listed != texts.end()) {
-        metadata.requires_dist = read_requires(listed->second);
-      }
-      found.try_emplace(python::normalise_name(metadata.name), std::move(metadata));
-    }
-  }
-  std::vector<wheel::Metadata> all;
-  std::ranges::transform(found, std::back_inserter(all),
-                         [](auto& one) { return std::move(one.second); });
-  return all;
-}
-
-/// Returns what the packages in `all` require of others. The extras of a requirement that names one
-/// of them are added to `extras`.
-std::vector<std::string> requirements_in(const std::vector<wheel::Metadata>& all,
-                                         const python::Interpreter& interpreter,
-                                         const std::vector<std::string>& extras) {
-  auto environment = python::marker_environment(interpreter);
-  std::ranges::transform(extras, std::back_inserter(environment.extras), python::normalise_name);
-  std::set<std::string> names;
-  for (const auto& one : all) {
-    names.insert(python::normalise_name(one.name));
-  }
-  std::vector<std::string> requirements;
-  for (std::size_t known = 0; known != environment.extras.size() + 1;) {
-    known = environment.extras.size() + 1;
-    requirements.clear();
-    for (const auto& one : all) {
-      for (const auto& text : one.requires_dist) {
-        const auto requirement = python::parse_requirement(text);
-        const auto marker =
-            requirement.marker ? python::Marker::parse(*requirement.marker) : std::nullopt;
-        const auto holds = marker ? marker->holds_in(environment) : std::nullopt;
-        if (holds == false) {
-          continue;
-        }
-        if (names.contains(requirement.name.value_or(""))) {
-          environment.extras.insert(environment.extras.end(), requirement.extras.begin(),
-                                    requirement.extras.end());
-        } else {
-          requirements.emplace_back(holds ? trim(text.substr(0, text.rfind(';'))) : text);
-        }
-      }
-    }
-    project::sort_unique(environment.extras);
-  }
-  return requirements;
-}
-
-/// Adds names, versions and requirements to the `own` packages, whose files are there. Throws
-/// Error(project) if they are not as an installation leaves them.
-void describe(OwnPackage& own,
-              const python::Interpreter& interpreter,
-              const std::vector<std::string>& extras) {
-  const auto all = metadata_in(own.files.value().path);
-  if (all.empty()) {
-    throw Error(ErrorKind::project, "the build of the project's own package writes no metadata");
-  }
-  for (const auto& one : all) {
-    own.packages.push_back(package_of(one.name, one.version, "setup.py"));
-  }
-  own.requirements = requirements_in(all, interpreter, extras);
 }
 
 /// Returns why its build cannot run before the requirements are installed.
@@ -386,36 +174,31 @@ std::optional<std::string> reason_to_build_own_package(const packaging::Packagin
 
 FoundOwnPackage find_own_package(Services& services,
                                  const packaging::Packaging& work,
-                                 const python::Interpreter& interpreter,
-                                 const index::WheelCache& wheels,
+                                 const executor::PythonFacts& facts,
                                  const WheelPolicy& policy) {
   if (!work.plan().dependencies.install) {
     return {};
   }
+  PackageIndex index{services, work, facts.default_index};
   const auto reason = reason_to_build_own_package(work);
   if (!reason) {
-    return {.package = made_of_files(work, wheels)};
+    return {.package = made_of_files(work, index.wheels())};
   }
   if (auto obstacle = obstacle_to_build_alone(work.plan())) {
     return {.obstacle = std::move(obstacle)};
   }
-  const InstalledPackages installed{services, work, wheels};
+  const InstalledPackages installed{services, work, index.wheels()};
   const bool is_anew = policy.freshness == packaging::Freshness::anew && policy.install_own;
-  auto own = is_anew ? std::nullopt : installed.find();
-  if (!own && !policy.install_own) {
-    return {.obstacle = *reason, .may_be_built = true};
-  }
   try {
-    if (!own) {
-      own = installed.install(policy.install_own);
+    auto own = is_anew ? std::nullopt : installed.find(*facts.interpreter);
+    if (!own && !policy.install_own) {
+      return {.obstacle = *reason, .may_be_built = true};
     }
-    describe(*own, interpreter, work.plan().dependencies.package_extras);
+    return {.package =
+                own ? std::move(own) : installed.install(policy.install_own, *facts.interpreter)};
   } catch (const Error& error) {
-    return {.obstacle =
-                fmt::format("{}, and it cannot be built before its requirements are there: {}",
-                            *reason, error.message())};
+    return {.obstacle = fmt::format("{}; its build alone failed: {}", *reason, error.message())};
   }
-  return {.package = std::move(own)};
 }
 
 std::vector<std::string> lists_read_by_build(const OwnPackage& own) {

@@ -2,10 +2,10 @@
 
 #include "build/direct/recipes.hpp"
 #include "build/wheels/wheel_source.hpp"
+#include "executor/python_facts.hpp"
 #include "index/wheel_cache.hpp"
 #include "lock/locked_set.hpp"
 #include "packaging/packaging.hpp"
-#include "python/interpreter.hpp"
 #include "services/services.hpp"
 #include "wheel/layers.hpp"
 
@@ -21,8 +21,8 @@ struct OwnPackage {
   std::vector<lock::LockedPackage> packages{};  ///< their names and versions
   std::optional<wheel::ChosenWheel> wheel{};
   std::optional<index::CachedFile> files{};  ///< a tar
-  /// What they require of others, with the extras to install: only a build can tell. Empty if the
-  /// plan has it.
+  /// What they require of others, with the extras to install, if only a build knows it; empty if
+  /// the plan has it.
   std::vector<std::string> requirements{};
   std::string record{};  ///< its inputs: see plan::InstallRecord
 };
@@ -37,13 +37,13 @@ struct FoundOwnPackage {
 /// the result of the installation, or if it is not installed.
 std::optional<std::string> reason_to_build_own_package(const packaging::Packaging& work);
 
-/// Returns the own package of `work`, from its files if they are enough, else as it was installed
-/// before, else installed by `policy`; puts its files into `wheels`. The obstacle is that it cannot
-/// be built, or not without its requirements.
+/// Returns the own package of `work` for the interpreter in `facts`, which must have one: from its
+/// files if they are enough, else as it was installed before, else installed by `policy`. Caches
+/// its files with the wheels. The obstacle is that it cannot be built, or not without its
+/// requirements.
 FoundOwnPackage find_own_package(Services& services,
                                  const packaging::Packaging& work,
-                                 const python::Interpreter& interpreter,
-                                 const index::WheelCache& wheels,
+                                 const executor::PythonFacts& facts,
                                  const WheelPolicy& policy);
 
 /// Returns the files that the build of `own` read and that may list requirements.

@@ -373,14 +373,6 @@ namespace {
 
 constexpr auto* own_obstacle = "the build of the project's own package has to run: ";
 
-FoundOwnPackage find_own(Services& services,
-                         const Packaging& work,
-                         const executor::PythonFacts& facts,
-                         const WheelPolicy& policy) {
-  PackageIndex index{services, work, facts.default_index};
-  return find_own_package(services, work, facts.interpreter.value(), index.wheels(), policy);
-}
-
 }  // namespace
 
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
@@ -390,7 +382,7 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
     return expected;
   }
   auto own = reason_to_build_own_package(work) && facts->interpreter
-                 ? find_own(services, work, *facts, {})
+                 ? find_own_package(services, work, *facts, {})
                  : FoundOwnPackage{};
   auto found = find_requirements(work, std::move(*facts), std::move(own));
   const auto& dependencies = work.plan().dependencies;
@@ -452,7 +444,8 @@ WheelImage make_wheel_image(Services& services,
     services.notes->read(*executor.digest, work.plan().platform);
   }
   auto facts = executor::python_facts(services, executor, executor::image_places(work.request()));
-  auto own = facts.interpreter ? find_own(services, work, facts, policy) : FoundOwnPackage{};
+  auto own =
+      facts.interpreter ? find_own_package(services, work, facts, policy) : FoundOwnPackage{};
   auto requirements = find_requirements(work, std::move(facts), std::move(own));
   if (requirements.own.obstacle) {
     return {.obstacles = {own_obstacle + *requirements.own.obstacle}};

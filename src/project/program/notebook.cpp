@@ -1,6 +1,8 @@
 #include "project/program/notebook.hpp"
 
 #include "base/contains.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "project/code/python_file.hpp"
@@ -14,7 +16,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 // IPython rewrites a cell before Python sees it: lines that begin with `%` or `!` become calls.
@@ -31,6 +35,8 @@ using nlohmann::json;
 constexpr std::uint64_t largest_notebook{64'000'000};
 constexpr std::size_t most_cells{10'000};
 constexpr std::string_view notebook_suffix{".ipynb"};
+/// In the head of a Dockerfile that autopack generated: the notebook of its program.
+constexpr std::string_view dockerfile_line{"# autopack-notebook: "};
 
 /// Magics without an effect on a program.
 constexpr std::array<std::string_view, 9> dropped{
@@ -485,6 +491,26 @@ private:
   std::vector<std::pair<int, int>> starts_{};  ///< the line above each cell's first, and the cell
 };
 
+/// Returns the notebook that the Dockerfile of `request` names; nothing if it names none.
+std::optional<std::string> notebook_of_dockerfile(const source::Tree& tree,
+                                                  const Request& request) {
+  const auto& file = request.dockerfile.value();
+  const auto inside = path_in_tree(request, file.string());
+  std::error_code ignored;
+  std::string text;
+  if (inside && tree.find(*inside)) {
+    text = tree.read(*inside);
+  } else if (std::filesystem::is_regular_file(file, ignored)) {
+    text = read_file(file);
+  }
+  for (const auto& line : split(text, '\n')) {
+    if (line.starts_with(dockerfile_line)) {
+      return line.substr(dockerfile_line.size());
+    }
+  }
+  return std::nullopt;
+}
+
 Error not_translated(const std::string& file, std::string message, std::vector<std::string> hints) {
   return Error(ErrorKind::project,
                Problems{{.message = fmt::format("cannot run `{}`: {}", printable(file), message),
@@ -499,11 +525,19 @@ TranslatedNotebook translate_notebook(std::string_view text) {
 
 std::shared_ptr<const source::Tree> with_notebook(std::shared_ptr<const source::Tree> tree,
                                                   Request& request) {
-  const bool is_notebook = request.script && request.script->ends_with(notebook_suffix);
+  const auto named =
+      request.dockerfile ? notebook_of_dockerfile(*tree, request) : std::optional<std::string>{};
+  const auto asked = request.dockerfile ? named : request.script;
   const auto path =
-      is_notebook && !request.dockerfile ? path_in_tree(request, *request.script) : std::nullopt;
+      asked && asked->ends_with(notebook_suffix) ? path_in_tree(request, *asked) : std::nullopt;
   const auto place = path ? Findings{*tree, source::Selection{}}.follow(*path) : Place{};
   if (!place.is_file() || !place.entry.path.ends_with(notebook_suffix)) {
+    if (named) {
+      throw Error(ErrorKind::project, fmt::format("`{}`, whose cells the Dockerfile runs, is not a "
+                                                  "notebook in this project",
+                                                  printable(*named)))
+          .hint("`autopack dockerfile --script=NOTEBOOK -o FILE` writes the Dockerfile anew");
+    }
     return tree;
   }
   const auto& file = place.entry.path;
@@ -527,6 +561,9 @@ std::shared_ptr<const source::Tree> with_notebook(std::shared_ptr<const source::
                         .hints = std::move(hints)});
   }
   throw_if_errors(problems, ErrorKind::project);
+  if (request.dockerfile) {
+    return source::with_file(std::move(tree), script, std::move(translated.program));
+  }
   request.script = script;
   request.notebook = Notebook{.file = file, .lines = std::move(translated.lines)};
   return source::with_file(std::move(tree), script, std::move(translated.program));

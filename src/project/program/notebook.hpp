@@ -29,7 +29,9 @@ struct TranslatedNotebook {
 TranslatedNotebook translate_notebook(std::string_view text);
 
 /// If the script of `request` is a notebook in `tree`, returns the tree with the program beside it,
-/// and makes that the script; otherwise returns `tree`. Throws Error(project) with all faults.
+/// and makes that the script. If it has a Dockerfile that autopack generated for a notebook,
+/// returns the tree with that program. Otherwise returns `tree`. Throws Error(project) with all
+/// faults.
 std::shared_ptr<const source::Tree> with_notebook(std::shared_ptr<const source::Tree> tree,
                                                   Request& request);
 

@@ -87,7 +87,7 @@ private:
         block_.dependencies.emplace_back(sources == nullptr ? *text : with_source(*text, *sources),
                                          line_of(item));
       } else {
-        refuse(item, "a dependency of the `# /// script` block is not a text");
+        refuse(item, "a dependency of the `# /// script` block is not a string");
       }
     }
   }
@@ -136,7 +136,7 @@ private:
              fmt::format("`requires-python` of the `# /// script` block is {}",
                          node->is_string()
                              ? fmt::format("`{}`, which is not a set of versions", printable(text))
-                             : "not a text"));
+                             : "not a string"));
     } else if (!set->all().empty()) {
       block_.requires_python = {text, line_of(*node)};
     }
@@ -173,8 +173,10 @@ private:
       refuse(item, "an index of the `# /// script` block has no `url`");
     } else if ((*table)["explicit"].value_or(false)) {
       block_.unread.push_back(
-          {.message = fmt::format("pip has no index for some packages alone, such as `{}`",
-                                  printable(redact_credentials(*url))),
+          {.message =
+               fmt::format("autopack does not read the index `{}`, which is only for packages "
+                           "that name it",
+                           printable(redact_credentials(*url))),
            .line = line_of(item),
            .hints = {"without `explicit`, autopack reads the index"}});
     } else {
