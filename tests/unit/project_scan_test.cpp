@@ -248,6 +248,11 @@ TEST_CASE("an entry that cannot run is reported with a suggestion") {
   for (const auto& [request, expected] : cases) {
     CHECK(findings(tree, request) == expected);
   }
+  // setup.py is never the program.
+  CHECK(findings(MemoryTree{{"train.ipynb", "{}"}, {"setup.py", ""}}, script("train.ipnb")) ==
+        "script `train.ipnb` does not exist (script) [did you mean `train.ipynb`?]");
+  CHECK(findings(MemoryTree{{"setup.py", ""}}, script("demo.py")) ==
+        "script `demo.py` does not exist (script)");
 }
 
 TEST_CASE("scan: a package that cannot be run is reported with its runnable modules") {

@@ -47,7 +47,9 @@ std::optional<std::string> function_file(const Findings& findings,
 std::vector<std::string> scripts_of(const Findings& findings) {
   std::vector<std::string> scripts = findings.files_below("");
   std::erase_if(scripts, [](const std::string& path) {
-    return !path.ends_with(".py") && !path.ends_with(".sh") && path.find('.') != std::string::npos;
+    const bool is_script =
+        path.ends_with(".py") || path.ends_with(".sh") || path.ends_with(".ipynb");
+    return (!is_script && path.find('.') != std::string::npos) || base_name(path) == "setup.py";
   });
   return scripts;
 }
@@ -86,7 +88,7 @@ void report_missing_script(Findings& findings, const std::string& script) {
   } else if (hints.empty()) {
     std::erase_if(scripts, [&](const auto& one) {
       return parent_path(one) != parent_path(script) || base_name(one) == "__init__.py" ||
-             base_name(one).find('.') == std::string::npos;
+             one.ends_with(".ipynb") || base_name(one).find('.') == std::string::npos;
     });
     if (scripts.size() <= most_scripts_shown) {
       std::ranges::transform(scripts, std::back_inserter(hints),
