@@ -36,6 +36,12 @@ public:
     if (build_.dockerfile) {
       throw Error(ErrorKind::usage, "a Dockerfile of your own has no requirements to lock");
     }
+    if (build_.resolver != "uv" && session.flags.is_typed("--resolver")) {
+      throw Error(ErrorKind::usage,
+                  "`--resolver=engine` chooses no versions before the build, "
+                  "and a lock is these versions")
+          .hint("leave out `--resolver`");
+    }
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     if (request.is_from_git()) {

@@ -342,7 +342,8 @@ TEST_CASE("start: the pip part of an environment file is read as pip reads it") 
   CHECK(refused("    - -r gone.txt\n").find("`gone.txt` does not exist") != std::string::npos);
 }
 
-TEST_CASE("start: a `# /// script` block is installed where nothing else says what is") {
+TEST_CASE(
+    "start: a `# /// script` block is installed if nothing else determines the installation") {
   const std::string block =
       "#!/usr/bin/env python\n# /// script\n# requires-python = \">=3.13\"\n# dependencies = [\n"
       "#   \"einops>=0.7\",\n#   \"tqdm\",\n# ]\n# ///\nimport einops\n";
@@ -360,8 +361,12 @@ TEST_CASE("start: a `# /// script` block is installed where nothing else says wh
         Strings{"six", "einops>=0.7", "tqdm"});
   CHECK(
       text_of(scanned({{"requirements.txt", "einops==1\n"}}).warnings) ==
-      "the `# /// script` block is not installed, as `requirements.txt` says what is: it asks for "
-      "`tqdm` too (train.py:2) [--requirements=tqdm]");
+      "the `# /// script` block is not installed, because `requirements.txt` says what to install: "
+      "the block also asks for `tqdm` (train.py:2) [--requirements=tqdm]");
+  CHECK(
+      text_of(scanned({{"requirements.txt", "einops==0.6\ntqdm==1\n"}}).warnings) ==
+      "the `# /// script` block is not installed, because `requirements.txt` says what to install: "
+      "the block asks for `einops>=0.7`, but `einops==0.6` is installed (train.py:2)");
   CHECK(scanned({{"requirements.txt", "einops==1\ntqdm==1\n"}}).warnings.empty());
   CHECK(scanned({{"pyproject.toml", "[project]\nname='a'\ndependencies=[]\n[tool.uv]\n"}})
             .requirements.size() == 2);
@@ -475,22 +480,59 @@ TEST_CASE("start: a lock determines the installation where no requirements file 
   CHECK(locked({{"locks/uv.lock", ""}}, {.lock = "./locks/uv.lock"}) == only("locks/uv.lock"));
 }
 
-TEST_CASE("start: a lock beside a requirements file is named, with what it lacks") {
-  const auto told = [](const std::string& file, const std::string& lock) {
-    return text_of(scan(MemoryTree{{"task.py", ""},
-                                   {"requirements.txt", "einops\ntqdm>=4\nsix==1.16\n"},
-                                   {file, lock}},
-                        {.script = "task.py"})
-                       .warnings);
+TEST_CASE("start: a lock beside a requirements file is used if it satisfies that file") {
+  const auto scanned = [](const std::string& file, const std::string& lock,
+                          const std::string& requirements = "einops\ntqdm>=4\nsix==1.16\n",
+                          const std::string& pyproject = "") {
+    return scan(MemoryTree{{"task.py", ""},
+                           {"requirements.txt", requirements},
+                           {"pyproject.toml", pyproject},
+                           {file, lock}},
+                {.script = "task.py"});
   };
-  const std::string einops = "[[packages]]\nname = \"einops\"\nversion = \"0.8\"\n";
-  const std::string tqdm = "[[packages]]\nname = \"tqdm\"\nversion = \"4.6\"\n";
-  CHECK(told("pylock.toml", einops + tqdm) ==
-        "`requirements.txt` is installed, and nothing of `pylock.toml` [--lock=pylock.toml]");
-  CHECK(told("pylock.toml", einops) ==
-        "`requirements.txt` is installed, and nothing of `pylock.toml`, which lacks `tqdm` "
-        "[autopack lock --force]");
-  CHECK(told("uv.lock", "").find("which lacks `einops`, `tqdm` [uv add einops tqdm]") !=
+  const auto package = [](const std::string& name, const std::string& version) {
+    return fmt::format("[[packages]]\nname = \"{}\"\nversion = \"{}\"\n", name, version);
+  };
+  const auto einops = package("einops", "0.8");
+  const auto tqdm = package("tqdm", "4.6");
+  const auto six = "[[packages]]\nname='six'\nversion='1.16.0'\n";
+  const auto fitting = einops + tqdm + six;
+  const std::string begin = "`requirements.txt` is installed, and nothing of `pylock.toml`";
+
+  const auto used = scanned("pylock.toml", fitting);
+  CHECK(used.lock.value().file == "pylock.toml");
+  CHECK(used.requirement_files.empty());
+  CHECK(text_of(used.warnings).empty());
+
+  struct Row {
+    std::string lock;
+    std::string requirements;
+    std::string warning;
+  };
+
+  const std::string usual = "einops\ntqdm>=4\nsix==1.16\n";
+  for (const auto& [lock, requirements, warning] : std::vector<Row>{
+           {einops + tqdm, usual, ", which lacks `six` [autopack lock --force]"},
+           {einops, usual, ", which lacks `tqdm`, `six` [autopack lock --force]"},
+           {fitting + package("tqdm", "3.9"), usual,
+            ", which has `tqdm==3.9` [autopack lock --force]"},
+           {einops + package("tqdm", "3.9"), "einops\ntqdm>=4\nrich\n",
+            ", which lacks `rich` and has `tqdm==3.9` [autopack lock --force]"},
+           {fitting, "einops[extra]\n", " [--lock=pylock.toml]"},
+           {fitting, "--no-deps\neinops\n", " [--lock=pylock.toml]"},
+           {fitting + "[packages.vcs]\n", usual, " [--lock=pylock.toml]"},
+       }) {
+    const auto project = scanned("pylock.toml", lock, requirements);
+    CHECK(!project.lock);
+    CHECK(text_of(project.warnings).starts_with(begin + warning));
+  }
+  CHECK(scanned("uv.lock", fitting).requirement_files ==
+        std::vector<std::string>{"requirements.txt"});
+  CHECK(!scanned("pylock.toml", fitting, usual,
+                 "[project]\nname = \"x\"\nversion = \"1\"\ndependencies = [\"six\"]\n")
+             .lock);
+  CHECK(text_of(scanned("uv.lock", "").warnings)
+            .find("which lacks `einops`, `tqdm`, `six` [uv add einops tqdm six]") !=
         std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 #include "project/program/modules.hpp"
 #include "project/program/named_distributions.hpp"
 #include "project/program/remembered_python.hpp"
+#include "project/requirements/requirement_checks.hpp"
 #include "project/requirements/uv_sources.hpp"
 #include "project/toml.hpp"
 #include "python/name.hpp"
@@ -276,18 +277,28 @@ void report_unread_block(Findings& findings,
   const auto& [file, line, who, dependencies] = *sources.unread_block;
   const auto named = named_distributions(findings.tree(), project).names;
   std::vector<std::string> missing;
+  std::vector<std::string> contradictions;
   for (const auto& text : dependencies) {
-    const auto name = python::parse_requirement(text).name;
-    if (name && !std::binary_search(named.begin(), named.end(), *name)) {
-      missing.push_back(*name);
+    const auto requirement = python::parse_requirement(text);
+    if (requirement.name && !std::binary_search(named.begin(), named.end(), *requirement.name)) {
+      missing.push_back(*requirement.name);
+    }
+    if (const auto* other = contradicted_requirement(project, requirement)) {
+      contradictions.push_back(fmt::format("`{}`, but `{}` is installed",
+                                           printable(normalised(requirement)),
+                                           printable(normalised(other->requirement))));
     }
   }
+  const auto origin = fmt::format("{}:{}", file, line);
+  const auto begin =
+      fmt::format("the `# /// script` block is not installed, because {} what to install", who);
   if (!missing.empty()) {
-    findings.warn(
-        fmt::format(
-            "the `# /// script` block is not installed, as {} what is: it asks for `{}` too", who,
-            join(missing, "`, `")),
-        fmt::format("{}:{}", file, line), {fmt::format("--requirements={}", join(missing, ","))});
+    findings.warn(fmt::format("{}: the block also asks for `{}`", begin, join(missing, "`, `")),
+                  origin, {fmt::format("--requirements={}", join(missing, ","))});
+  }
+  if (!contradictions.empty()) {
+    findings.warn(fmt::format("{}: the block asks for {}", begin, join(contradictions, "; for ")),
+                  origin);
   }
 }
 

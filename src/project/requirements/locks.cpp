@@ -4,6 +4,7 @@
 #include "project/requirements/own_lock.hpp"
 #include "python/archive_name.hpp"
 #include "python/name.hpp"
+#include "python/specifier.hpp"
 
 #include <fmt/format.h>
 
@@ -151,6 +152,97 @@ std::vector<std::string> usable_locks(const Findings& findings, const Request& r
   return locks;
 }
 
+/// Returns the text of `KEY = "TEXT"` (TOML); nothing for another line.
+std::optional<std::string_view> text_of_key(std::string_view line, std::string_view key) {
+  if (!line.starts_with(key)) {
+    return std::nullopt;
+  }
+  line = trim(line.substr(key.size()));
+  if (!line.starts_with('=')) {
+    return std::nullopt;
+  }
+  line = trim(line.substr(1));
+  if (!line.starts_with('"') && !line.starts_with('\'')) {
+    return std::nullopt;
+  }
+  return line.substr(1, line.find(line.front(), 1) - 1);
+}
+
+struct LockedPackage {
+  std::string name;     ///< normalised (PEP 503)
+  std::string version;  ///< empty without one, and in JSON
+};
+
+/// Reads lines instead of TOML, because locks of megabytes are read at each start.
+std::vector<LockedPackage> packages_in_lock(std::string_view text) {
+  std::vector<LockedPackage> found;
+  bool is_package = false;
+  for (const auto& whole : split(text, '\n')) {
+    const auto line = trim(whole);
+    if (const auto name = text_of_key(line, "name")) {
+      is_package = !python::is_archive_name(*name);  // else a file of the package
+      if (is_package) {
+        found.push_back({python::normalise_name(*name), ""});
+      }
+    } else if (const auto version = text_of_key(line, "version");
+               version && is_package && found.back().version.empty()) {
+      found.back().version = *version;
+    } else if (line.starts_with('"') && line.ends_with('{')) {  // `"numpy": {` in JSON
+      found.push_back({python::normalise_name(line.substr(1, line.find('"', 1) - 1)), ""});
+    }
+  }
+  return found;
+}
+
+/// What a lock does not offer of the requirements.
+struct Unsatisfied {
+  std::vector<std::string> missing{};  ///< names
+  std::vector<std::string> others{};   ///< `NAME==VERSION` that a requirement forbids
+  bool is_unknown{false};              ///< extras, a URL or a path, which a lock does not show
+};
+
+Unsatisfied unsatisfied(std::string_view text,
+                        const std::vector<python::Requirement>& requirements) {
+  const auto packages = packages_in_lock(text);
+  Unsatisfied result;
+  for (const auto& requirement : requirements) {
+    const auto wanted = python::SpecifierSet::parse(requirement.rest);
+    result.is_unknown = result.is_unknown || requirement.kind != python::Requirement::Kind::named ||
+                        !requirement.extras.empty() || !wanted;
+    if (!requirement.name) {
+      continue;
+    }
+    bool is_there = false;
+    for (const auto& package : packages) {
+      if (package.name != requirement.name) {
+        continue;
+      }
+      is_there = true;
+      const auto version = python::Version::parse(package.version);
+      if (wanted && version && !wanted->contains(*version, python::Prereleases::allowed)) {
+        result.others.push_back(fmt::format("{}=={}", package.name, package.version));
+      }
+      result.is_unknown = result.is_unknown || !version;
+    }
+    if (!is_there) {
+      result.missing.push_back(*requirement.name);
+    }
+  }
+  return result;
+}
+
+/// Returns `, which lacks ...`; empty if nothing is known to be unsatisfied.
+std::string description(const Unsatisfied& what) {
+  std::vector<std::string> parts;
+  if (!what.missing.empty()) {
+    parts.push_back(fmt::format("lacks `{}`", join(what.missing, "`, `")));
+  }
+  if (!what.others.empty()) {
+    parts.push_back(fmt::format("has `{}`", join(what.others, "`, `")));
+  }
+  return parts.empty() ? "" : ", which " + join(parts, " and ");
+}
+
 Lock lock_for(const Request& request, std::string file) {
   return {.file = std::move(file),
           .extras = normalised_names(request.package_extras),
@@ -242,31 +334,36 @@ std::optional<Lock> found_lock(Findings& findings, const Request& request, const
   return lock_for(request, locks.front());
 }
 
-void report_lock_beside(Findings& findings,
-                        const Request& request,
-                        const std::vector<std::string>& files,
-                        const std::vector<std::string>& names) {
+std::optional<Lock> lock_beside(Findings& findings,
+                                const Request& request,
+                                const std::vector<std::string>& files,
+                                const std::vector<python::Requirement>& requirements,
+                                bool may_replace) {
   const auto locks = usable_locks(findings, request);
   if (locks.empty()) {
-    return;
+    return std::nullopt;
   }
   const auto& lock = locks.front();
   const auto format = lock_format(lock).value();
   const auto text = findings.tree().read(lock);
-  const auto locked = names_in_lock(text);
-  std::vector<std::string> missing;
-  std::ranges::copy_if(names, std::back_inserter(missing), [&](const auto& name) {
-    return !std::binary_search(locked.begin(), locked.end(), name);
-  });
+  const auto open = unsatisfied(text, requirements);
   const auto unfit = find_unfit(format, text);
-  const std::string lacks =
-      missing.empty() ? "" : fmt::format(", which lacks `{}`", join(missing, "`, `"));
+  const bool is_satisfied = open.missing.empty() && open.others.empty() && !open.is_unknown;
+  if (may_replace && lock == own_lock_file && is_satisfied && !unfit) {
+    return lock_for(request, lock);
+  }
+  const auto update = [&] {
+    return format == LockFormat::pylock || !open.missing.empty()
+               ? command_to_add(format, open.missing)
+               : fmt::format("--lock={}", shell_quote(lock));
+  };
   findings.warn(fmt::format("`{}` {} installed, and nothing of `{}`{}", join(files, "`, `"),
-                            files.size() == 1 ? "is" : "are", lock, lacks),
+                            files.size() == 1 ? "is" : "are", lock, description(open)),
                 "",
-                {!missing.empty()         ? command_to_add(format, missing)
-                 : unfit && unfit->remedy ? *unfit->remedy
+                {!open.missing.empty() || !open.others.empty() ? update()
+                 : unfit && unfit->remedy                      ? *unfit->remedy
                                           : fmt::format("--lock={}", shell_quote(lock))});
+  return std::nullopt;
 }
 
 bool has_packages_of_no_index(const std::string& file, std::string_view text) {
@@ -277,19 +374,9 @@ bool has_packages_of_no_index(const std::string& file, std::string_view text) {
 }
 
 std::vector<std::string> names_in_lock(std::string_view text) {
-  constexpr std::string_view toml{"name = \""};
   std::vector<std::string> found;
-  for (const auto& whole : split(text, '\n')) {
-    const auto line = trim(whole);
-    // `"numpy": {` in JSON.
-    const bool is_json = line.starts_with('"') && line.ends_with("\": {");
-    if (line.starts_with(toml) || is_json) {
-      const auto rest = line.substr(is_json ? 1 : toml.size());
-      const auto name = rest.substr(0, rest.find('"'));
-      if (!python::is_archive_name(name)) {  // a file of the package
-        found.push_back(python::normalise_name(name));
-      }
-    }
+  for (auto& package : packages_in_lock(text)) {
+    found.push_back(std::move(package.name));
   }
   sort_unique(found);
   return found;

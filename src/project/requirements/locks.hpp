@@ -2,6 +2,7 @@
 
 #include "project/findings.hpp"
 #include "project/project.hpp"
+#include "python/requirement.hpp"
 
 #include <optional>
 #include <string>
@@ -33,12 +34,15 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request);
 /// locks that are not used.
 std::optional<Lock> found_lock(Findings& findings, const Request& request, const Project& project);
 
-/// Warns about the preferred lock at the root, which was not requested, beside the installed
-/// requirement files `files`, and lists those of their `names` that it lacks.
-void report_lock_beside(Findings& findings,
-                        const Request& request,
-                        const std::vector<std::string>& files,
-                        const std::vector<std::string>& names);
+/// Returns `pylock.toml` at the root if another tool wrote it, `may_replace` is true, and it has a
+/// version that each of the `requirements` in `files` allows. Otherwise warns about the preferred
+/// lock at the root, with what it lacks, and returns nothing: other locks describe a project of
+/// their tool, and no lock shows whether it has extras, a URL or a path.
+std::optional<Lock> lock_beside(Findings& findings,
+                                const Request& request,
+                                const std::vector<std::string>& files,
+                                const std::vector<python::Requirement>& requirements,
+                                bool may_replace);
 
 /// Returns true if the text of the lock at `file`, which must have a lock's name, contains a
 /// package that does not come from an index.

@@ -231,6 +231,22 @@ Problem missing_hashes(const Project& project, const Listed& requirements) {
                     "the hashes of all requirements"}};
 }
 
+const ListedRequirement* contradicted_requirement(const Project& project,
+                                                  const python::Requirement& requirement) {
+  const auto wanted = python::SpecifierSet::parse(requirement.rest);
+  if (!requirement.name || !wanted || requirement.marker) {
+    return nullptr;
+  }
+  const auto named = conditions_by_name(project.listed_requirements);
+  const auto found = named.find(*requirement.name);
+  if (found == named.end()) {
+    return nullptr;
+  }
+  const auto other = std::ranges::find_if(
+      found->second, [&](const Conditions& one) { return contradict(one.set, *wanted); });
+  return other == found->second.end() ? nullptr : other->listed;
+}
+
 void check_listed_requirements(Findings& findings, const Project& project) {
   check_pins(findings, project);
   if (project.hashed) {

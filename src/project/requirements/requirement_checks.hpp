@@ -11,6 +11,11 @@ namespace autopack::project {
 /// that pip refuses beside others with hashes, whatever is installed.
 void check_listed_requirements(Findings& findings, const Project& project);
 
+/// Returns the first listed requirement that is pinned, or pins, so that no version fits it and
+/// `requirement`; nullptr if there is none.
+const ListedRequirement* contradicted_requirement(const Project& project,
+                                                  const python::Requirement& requirement);
+
 /// Returns the requirements for an index that have no hash although pip wants hashes. pip refuses
 /// those that the executor image does not have.
 std::vector<const ListedRequirement*> requirements_without_hash(const Project& project);

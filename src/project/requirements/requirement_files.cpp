@@ -359,35 +359,44 @@ bool package_says(const Findings& findings, const Project& project) {
          read_setup_py(read_at_root(findings, "setup.py")).words.contains("install_requires");
 }
 
-/// Returns the unpinned names in `files`; empty if every line is a pin.
-std::vector<std::string> unpinned_names(const Findings& findings,
-                                        const std::vector<std::string>& files) {
-  std::vector<std::string> names;
+std::vector<RequirementLine> lines_of(const Findings& findings,
+                                      const std::vector<std::string>& files) {
+  std::vector<RequirementLine> lines;
   for (const auto& file : files) {
     const Place place = findings.follow(file);
     const auto text =
         place.is_file() ? decode_requirements(findings.tree().read(place.entry.path)).text : "";
-    for (const auto& line : split_requirements(text)) {
-      const auto requirement =
-          line.requirement ? python::parse_requirement(*line.requirement) : python::Requirement{};
-      const auto& rest = requirement.rest;
-      const bool is_open = requirement.kind == python::Requirement::Kind::named &&
-                           requirement.name &&
-                           (!rest.starts_with("==") || rest.find('*') != std::string::npos);
-      if (is_open) {
-        names.push_back(*requirement.name);
-      }
-    }
+    std::ranges::move(split_requirements(text), std::back_inserter(lines));
   }
-  return names;
+  return lines;
 }
 
-/// Returns the requirement files that were found, with a warning about a lock beside them.
+bool is_pin_or_other(const python::Requirement& requirement) {
+  const auto& rest = requirement.rest;
+  return requirement.kind != python::Requirement::Kind::named ||
+         (rest.starts_with("==") && rest.find('*') == std::string::npos);
+}
+
+/// Returns the requirement files that were found, or a lock that satisfies them.
 RequirementSources found_files(Findings& findings,
                                const Request& request,
                                std::vector<std::string> files) {
-  if (const auto names = unpinned_names(findings, files); !names.empty()) {
-    report_lock_beside(findings, request, files, names);
+  const auto lines = lines_of(findings, files);
+  std::vector<python::Requirement> requirements;
+  for (const auto& line : lines) {
+    if (line.requirement) {
+      requirements.push_back(python::parse_requirement(*line.requirement));
+    }
+  }
+  if (std::ranges::all_of(requirements, is_pin_or_other)) {
+    return {.files = std::move(files)};
+  }
+  const bool has_options =
+      std::ranges::any_of(lines, [](const auto& line) { return !line.options.empty(); });
+  const bool is_of_package = declares_dependencies(read_at_root(findings, "pyproject.toml"));
+  if (auto lock =
+          lock_beside(findings, request, files, requirements, !has_options && !is_of_package)) {
+    return {.lock = std::move(lock)};
   }
   return {.files = std::move(files)};
 }
