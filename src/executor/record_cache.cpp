@@ -108,7 +108,9 @@ RecordCache own_records(const Services& services) {
 }
 
 std::optional<RecordCache> remembered_records(const Services& services) {
-  return services.notes ? std::optional{RecordCache{services.notes->directory()}} : std::nullopt;
+  return services.repository_facts
+             ? std::optional{RecordCache{services.repository_facts->directory()}}
+             : std::nullopt;
 }
 
 std::vector<RecordCache> record_caches(const Services& services) {

@@ -26,8 +26,8 @@ constexpr auto* files_key = "files of distributions";
 std::optional<Record> read_remembered(Services& services,
                                       const Digest& digest,
                                       const std::string& platform) {
-  services.notes->read(digest, platform);
-  const auto& about = services.notes->about();
+  services.repository_facts->read(digest, platform);
+  const auto& about = services.repository_facts->about();
   return about ? remembered_facts_from_json(*about) : std::nullopt;
 }
 
@@ -74,8 +74,9 @@ std::optional<Record> remembered_facts_from_json(std::string_view text) {
 std::optional<Record> find_remembered(Services& services,
                                       const image::Reference& reference,
                                       const std::string& platform) {
-  auto record =
-      services.notes ? read_remembered(services, reference.digest.value(), platform) : std::nullopt;
+  auto record = services.repository_facts
+                    ? read_remembered(services, reference.digest.value(), platform)
+                    : std::nullopt;
   if (!record) {
     return std::nullopt;
   }
@@ -91,8 +92,8 @@ std::optional<Record> find_remembered(Services& services,
       return std::nullopt;
     }
     services.reporter->detail(
-        fmt::format("`{}` is {}, noted in the repository that the image goes to", reference.text,
-                    reference.digest->str()));
+        fmt::format("`{}` is {}, as the repository that the image goes to remembers",
+                    reference.text, reference.digest->str()));
     record->facts = std::move(facts);
     return record;
   } catch (const Error& error) {
@@ -102,7 +103,7 @@ std::optional<Record> find_remembered(Services& services,
 }
 
 std::optional<PythonFacts> remembered_python(Services& services, const image::BaseFacts& base) {
-  if (!services.notes || !base.digest) {
+  if (!services.repository_facts || !base.digest) {
     return std::nullopt;
   }
   if (auto cached = remembered_records(services)->python.load_facts(base)) {
@@ -117,24 +118,26 @@ std::optional<InstalledFiles> remembered_files(Services& services, const image::
   if (!python) {
     return std::nullopt;
   }
-  services.notes->read(*base.digest, base.platform);
-  const auto texts = services.notes->texts({files_key});
+  services.repository_facts->read(*base.digest, base.platform);
+  const auto texts = services.repository_facts->texts({files_key});
   auto files = texts.empty() ? std::nullopt : installed_files_from_json(texts.begin()->second);
   return files && files->size() == python->installed.size() ? std::move(files) : std::nullopt;
 }
 
-News news_of(const Services& services, const image::BaseFacts& base, const Notes& noted) {
+NewFacts new_facts_of(const Services& services,
+                      const image::BaseFacts& base,
+                      const RememberedFacts& remembered) {
   const auto cache = own_records(services).python;
   const auto own = cache.load_facts(base);
   const auto about = own ? remembered_text(base, *own) : std::nullopt;
-  if (!about || about == noted.about) {
+  if (!about || about == remembered.about) {
     return {};
   }
-  News news{.about = about};
+  NewFacts new_facts{.about = about};
   if (const auto survey = cache.load(base)) {
-    news.texts[files_key] = to_json(survey->files);
+    new_facts.texts[files_key] = to_json(survey->files);
   }
-  return news;
+  return new_facts;
 }
 
 }  // namespace autopack::executor

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "executor/notes/repository_notes.hpp"
 #include "executor/record_cache.hpp"
+#include "executor/remembered/repository_facts.hpp"
 #include "image/facts.hpp"
 #include "image/reference.hpp"
 #include "services/services.hpp"
@@ -34,8 +34,10 @@ std::optional<PythonFacts> remembered_python(Services& services, const image::Ba
 /// Returns the files of the distributions in remembered_python(); nothing if there are none.
 std::optional<InstalledFiles> remembered_files(Services& services, const image::BaseFacts& base);
 
-/// Returns what this machine found out about `base` beyond `noted`; nothing about an image that it
-/// knows only from notes.
-News news_of(const Services& services, const image::BaseFacts& base, const Notes& noted);
+/// Returns what this machine found out about `base` beyond `remembered`; nothing about an image
+/// that it knows only from a repository.
+NewFacts new_facts_of(const Services& services,
+                      const image::BaseFacts& base,
+                      const RememberedFacts& remembered);
 
 }  // namespace autopack::executor

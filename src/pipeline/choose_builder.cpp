@@ -7,7 +7,7 @@
 #include "build/docker/wheel_policy.hpp"
 #include "build/wheels/wheel_image.hpp"
 #include "executor/executor_image.hpp"
-#include "executor/notes/written_notes.hpp"
+#include "executor/remembered/written_facts.hpp"
 #include "pipeline/look_ahead.hpp"
 #include "publish/engine.hpp"
 #include "publish/publishers.hpp"
@@ -73,8 +73,9 @@ DependenciesOfWheels make_of_wheels(Services& services,
           .base = base.reference};
 }
 
-/// Writes notes to `target`, so that other machines know the executor image and these wheels.
-void keep_notes(Services& services,
+/// Writes remembered facts to `target`, so that other machines know the executor image and these
+/// wheels.
+void keep_facts(Services& services,
                 const publish::Target& target,
                 const Packaging& work,
                 const build::WheelSet& wheels) {
@@ -83,35 +84,36 @@ void keep_notes(Services& services,
     return;
   }
   const auto& platform = work.plan().platform;
-  if (services.notes) {
-    services.notes->keep(target.shared_repository(), *base.digest, platform,
-                         wheels.news(services, base));
+  if (services.repository_facts) {
+    services.repository_facts->keep(target.shared_repository(), *base.digest, platform,
+                                    wheels.new_facts(services, base));
     return;
   }
   const auto wrong =
-      write_notes(*services.reporter,
+      write_facts(*services.reporter,
                   {*target.shared_repository(), services.blob_cache, *base.digest, platform},
-                  wheels.news(services, base),
-                  work.request().no_cache ? OldNotes::replaced : OldNotes::corrected);
+                  wheels.new_facts(services, base),
+                  work.request().no_cache ? OldFacts::replaced : OldFacts::corrected);
   if (wrong > 0) {
     services.reporter->warn(Problem::warning(
-        {.message = fmt::format("the notes in `{}` named other contents for {} {} of this image; "
-                                "they are corrected, and the image was made without them",
-                                work.name().reference.repository(), wrong,
-                                wrong == 1 ? "layer" : "layers"),
+        {.message = fmt::format(
+             "the facts remembered in `{}` named other contents for {} {} of this "
+             "image; they are corrected, and the image was made without them",
+             work.name().reference.repository(), wrong, wrong == 1 ? "layer" : "layers"),
          .hints = {"images that were built from them before may hold what nobody checked: see who "
                    "can push there"}}));
   }
 }
 
 /// Reports which layers were not compared with their wheels.
-void report_noted(Services& services, const Packaging& work, const build::WheelSet& wheels) {
-  if (const auto noted = wheels.noted(); noted > 0) {
+void report_remembered(Services& services, const Packaging& work, const build::WheelSet& wheels) {
+  if (const auto remembered = wheels.remembered(); remembered > 0) {
     services.reporter->done(
         "Trusted",
-        fmt::format("the notes in `{}` for the layers of {} {}; `--strict` makes the "
-                    "layers from the wheels",
-                    work.name().reference.repository(), noted, noted == 1 ? "wheel" : "wheels"));
+        fmt::format("the facts remembered in `{}` for the layers of {} {}; `--strict` makes "
+                    "the layers from the wheels",
+                    work.name().reference.repository(), remembered,
+                    remembered == 1 ? "wheel" : "wheels"));
   }
 }
 
@@ -128,12 +130,12 @@ build::MakeDependencies make_dependencies_by(Services& services,
     if (wheels.made.image) {
       packaging::MadeImage made{.lazy = std::move(wheels.made.image), .parent = wheels.base};
       const auto digest = publish::push_dependencies(services, target, work, made);
-      keep_notes(services, *target, work, wheels.made.wheels);
+      keep_facts(services, *target, work, wheels.made.wheels);
       const auto moved = wheels.made.wheels.moved(services, made.image.layers);
       services.reporter->done("Installed", moved.wheels == 0 && work.plan().dependencies.install
                                                ? "the project's own package"
                                                : packaging::to_text(moved));
-      report_noted(services, work, wheels.made.wheels);
+      report_remembered(services, work, wheels.made.wheels);
       return {digest, made.image.bytes_uploaded, moved};
     }
     if (work.request().engine == Engine::direct) {

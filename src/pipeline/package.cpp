@@ -10,8 +10,8 @@ namespace autopack::pipeline {
 
 namespace {
 
-/// A registry's notes are for images that are assembled from its layers.
-bool uses_notes(const packaging::Wanted& wanted) {
+/// The facts that a registry remembers are for images that are assembled from its layers.
+bool uses_repository_facts(const packaging::Wanted& wanted) {
   const auto& request = wanted.request;
   return wanted.is_pushed() && !request.no_cache && request.engine != packaging::Engine::docker;
 }
@@ -20,8 +20,8 @@ bool uses_notes(const packaging::Wanted& wanted) {
 
 packaging::Image package(Services& services, const WantedPtr& wanted, LookAhead::Mode mode) {
   refuse_direct_in_engine(*wanted);
-  if (uses_notes(*wanted)) {
-    services.notes = open_notes(services, wanted->name);
+  if (uses_repository_facts(*wanted)) {
+    services.repository_facts = open_repository_facts(services, wanted->name);
   }
   executor::ExecutorImage executor{services, wanted->request};
   LookAhead ahead{services, wanted, executor, mode};

@@ -50,9 +50,10 @@ std::unique_ptr<registry::Repository> open_target(Services& services,
                                    std::move(options));
 }
 
-std::shared_ptr<RepositoryNotes> open_notes(Services& services, const packaging::ImageName& name) {
+std::shared_ptr<RepositoryFacts> open_repository_facts(Services& services,
+                                                       const packaging::ImageName& name) {
   const auto& reference = name.reference;
-  return std::make_shared<RepositoryNotes>(
+  return std::make_shared<RepositoryFacts>(
       // No retries: without the remembered facts, the layers are read instead.
       [&services, reference] {
         return open_repository(services, reference, registry::Access::pull, {.attempts = 1});

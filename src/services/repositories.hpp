@@ -25,7 +25,8 @@ std::unique_ptr<registry::Repository> open_target(Services& services,
                                                   const packaging::ImageName& name);
 
 /// Returns the remembered facts of the repository of `name`, without reading them yet.
-std::shared_ptr<RepositoryNotes> open_notes(Services& services, const packaging::ImageName& name);
+std::shared_ptr<RepositoryFacts> open_repository_facts(Services& services,
+                                                       const packaging::ImageName& name);
 
 /// Asks the registry whether the repository of `name` is missing, and if so creates it; returns
 /// true if it did. Asks nothing if the user chose the name. If the registry refuses or does not

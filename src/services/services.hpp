@@ -3,7 +3,7 @@
 #include "base/environment.hpp"
 #include "base/report.hpp"
 #include "engine/docker.hpp"
-#include "executor/notes/repository_notes.hpp"
+#include "executor/remembered/repository_facts.hpp"
 #include "google/artifact_registry.hpp"
 #include "google/credentials.hpp"
 #include "http/client.hpp"
@@ -93,7 +93,7 @@ struct Services {
   state::PushedImages pushed_images{environment.cache_directory() / "pushed"};
   /// Of the repository that this run's image is pushed to. Null if it is not pushed, or if existing
   /// results must not be used.
-  std::shared_ptr<RepositoryNotes> notes{};
+  std::shared_ptr<RepositoryFacts> repository_facts{};
 };
 
 }  // namespace autopack

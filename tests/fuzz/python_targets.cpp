@@ -1,8 +1,8 @@
-#include "executor/notes/noted_texts.hpp"
-#include "executor/notes/repository_notes.hpp"
 #include "executor/program_text.hpp"
 #include "executor/python_notes.hpp"
 #include "executor/python_survey.hpp"
+#include "executor/remembered/remembered_texts.hpp"
+#include "executor/remembered/repository_facts.hpp"
 #include "executor/remembered_facts.hpp"
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
@@ -91,33 +91,33 @@ void python_facts(std::string_view bytes) {
   }
 }
 
-std::multiset<std::string> keys_and_blobs(const Notes& notes) {
+std::multiset<std::string> keys_and_blobs(const RememberedFacts& facts) {
   std::multiset<std::string> found;
-  for (const auto& [key, blob] : notes.texts) {
+  for (const auto& [key, blob] : facts.texts) {
     found.insert(key + " " + blob.media_type + " " + blob.digest.str());
   }
   return found;
 }
 
-/// Notes of a repository: what stands before the first line feed is of their manifest.
-void notes(std::string_view bytes) {
+/// RememberedFacts of a repository: what stands before the first line feed is of their manifest.
+void facts(std::string_view bytes) {
   const auto executor = sha256("executor");
   const auto line = std::min(bytes.find('\n'), bytes.size());
   const auto manifest = line > 0 ? image::parse_manifest(bytes.substr(0, line), "it")
                                  : image::Manifest{.config = {.digest = executor}};
   const auto read =
-      read_notes(manifest, bytes.substr(std::min(line + 1, bytes.size())), executor, "linux/amd64");
+      read_facts(manifest, bytes.substr(std::min(line + 1, bytes.size())), executor, "linux/amd64");
   if (!read) {
     return;
   }
   executor::remembered_facts_from_json(read->about.value_or(""));
-  const auto text = notes_json(*read, executor, "linux/amd64");
-  const auto again = read_notes(manifest, text, executor, "linux/amd64");
-  if (!again || notes_json(*again, executor, "linux/amd64") != text) {
+  const auto text = facts_json(*read, executor, "linux/amd64");
+  const auto again = read_facts(manifest, text, executor, "linux/amd64");
+  if (!again || facts_json(*again, executor, "linux/amd64") != text) {
     fail("notes do not come back: " + text);
   }
   image::Manifest written{.config = manifest.config, .layers = text_blobs(read->texts)};
-  const auto blobs = read_notes(written, text, executor, "linux/amd64");
+  const auto blobs = read_facts(written, text, executor, "linux/amd64");
   if (!blobs || keys_and_blobs(*blobs) != keys_and_blobs(*read)) {
     fail("the texts of notes do not come back: " + text);
   }
@@ -129,7 +129,7 @@ std::vector<Target> python_targets() {
   return {{"program_text", program_text},
           {"image_python", image_python},
           {"python_facts", python_facts},
-          {"notes", notes}};
+          {"notes", facts}};
 }
 
 }  // namespace autopack::fuzz

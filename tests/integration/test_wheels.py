@@ -221,20 +221,20 @@ class Wheels(unittest.TestCase):
         self.assertEqual(json.loads(self.run_image(uri)), ['1.1', 'left', 'right', ['counted==1.1']])
         self.assertEqual((answer.json()['wheels']['count'], answer.json()['wheels']['new']), (4, 1))
         self.assertIn('1 of 4 wheels new', answer.err)
-        self.assertIn(f'the notes in `{self.name.replace(testbed.registry(), host)}` for the layers of 1 wheel;', answer.err)
+        self.assertIn(f'the facts remembered in `{self.name.replace(testbed.registry(), host)}` for the layers of 1 wheel;', answer.err)
         self.assertGreater(answer.json()['wheels']['bytes_there'], 10_000_000)
 
-    def notes(self):
-        """Returns the tag of the notes in the registry, their manifest and their index."""
+    def remembered(self):
+        """Returns the tag of the remembered facts in the registry, their manifest and their index."""
         api = 'http://{}/v2/{}'.format(*self.name.split('/', 1))
         tags = json.loads(stored_image.ask('GET', f'{api}/tags/list')[2])['tags']
         tag = next(tag for tag in tags if tag.startswith('apn-'))
         manifest = json.loads(stored_image.ask('GET', f'{api}/manifests/{tag}', Accept=stored_image.MANIFESTS)[2])
         return tag, manifest, json.loads(stored_image.ask('GET', f'{api}/blobs/{manifest["config"]["digest"]}')[2])
 
-    def poison_notes(self):
-        """Makes the notes name the layer of directories for the wheels."""
-        tag, manifest, index = self.notes()
+    def poison_facts(self):
+        """Makes the facts name the layer of directories for the wheels."""
+        tag, manifest, index = self.remembered()
         smallest = min(index['layers'], key=lambda layer: layer['size'])
         index['layers'] = [{**smallest, 'key': layer['key']} for layer in index['layers']]
         text = json.dumps(index).encode()
@@ -245,27 +245,27 @@ class Wheels(unittest.TestCase):
                                         Content_Type=manifest['mediaType'])
         self.assertEqual(status, 201)
 
-    def test_notes_that_name_other_layers_are_trusted_aloud_or_not_at_all(self):
+    def test_facts_that_name_other_layers_are_trusted_aloud_or_not_at_all(self):
         large = self.large_wheel()
         self.env['PIP_INDEX_URL'] = testbed.start_index([self.house, large.parent]).url
         requirements = self.requirements(self.counted[0])
         (self.folder / 'requirements.txt').write_text(requirements + line(large))
         self.build('--engine=direct')
-        good = self.notes()[2]['layers']
+        good = self.remembered()[2]['layers']
         (self.folder / 'requirements.txt').write_text('# another\n' + self.requirements(self.counted[1]) + line(large))
-        self.poison_notes()
+        self.poison_facts()
         answer = self.build_elsewhere(testbed.registry(), '--strict')
         self.assertIn('named other contents for', answer.err)
         self.assertNotIn('Trusted', answer.err)
         self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.1')
-        corrected = {layer['key']: layer['digest'] for layer in self.notes()[2]['layers']}
+        corrected = {layer['key']: layer['digest'] for layer in self.remembered()[2]['layers']}
         key = max(good, key=lambda layer: layer['size'])
         self.assertEqual(corrected[key['key']], key['digest'])
-        self.poison_notes()
+        self.poison_facts()
         (self.folder / 'requirements.txt').write_text(requirements)
         answer = self.build_elsewhere(testbed.registry(), '--no-cache')
         self.assertEqual(json.loads(self.run_image(answer.json()['uri']))[0], '1.0')
-        self.assertNotIn(key['key'], [layer['key'] for layer in self.notes()[2]['layers']])
+        self.assertNotIn(key['key'], [layer['key'] for layer in self.remembered()[2]['layers']])
 
     def test_a_wheel_that_needs_another_python_is_refused_before_anything_is_sent(self):
         house = testbed.new_folder('needs')

@@ -36,13 +36,13 @@ ALLOWED = {
     'engine': 'base image http registry',
     'google': 'base image http registry',
     'packaging': 'base source project project/program image state plan registry',
-    'executor/notes': 'base image state registry',
-    'services': 'base image state http registry engine google packaging executor/notes',
-    'executor': 'base python image state engine packaging executor/notes services',
+    'executor/remembered': 'base image state registry',
+    'services': 'base image state http registry engine google packaging executor/remembered',
+    'executor': 'base python image state engine packaging executor/remembered services',
     'publish': 'base image plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
     'build/wheels': 'base python project/code project project/requirements project/package lock image wheel plan http index '
-    'resolve engine packaging executor/notes services executor build/direct',
+    'resolve engine packaging executor/remembered services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'compare': 'base python image plan packaging services',
@@ -51,7 +51,7 @@ ALLOWED = {
     'submit': 'base state http google job',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
-    'pipeline': 'base source project project/requirements project/program image state plan packaging executor/notes '
+    'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
     'services executor publish build/direct build/wheels build/docker job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory job submit local preflight pipeline resolve',

@@ -36,7 +36,7 @@ wheel::Place place() {
                                      .data = "/usr"}}};
 }
 
-/// A machine with empty caches, and a registry with notes.
+/// A machine with empty caches, and a registry with facts.
 struct Machine {
   Machine() {
     for (const std::string name : {"one", "two", "three"}) {
@@ -52,9 +52,10 @@ struct Machine {
   }
 
   void note(std::size_t i, const std::vector<wheel::WheelFile>& files) {
-    News news;
-    news.texts[wheel::wheel_files_key(wheels[i], place())] = wheel::to_text(files).value();
-    open_notes()->keep(open(), executor, "linux/amd64", [&](const Notes&) { return news; });
+    NewFacts new_facts;
+    new_facts.texts[wheel::wheel_files_key(wheels[i], place())] = wheel::to_text(files).value();
+    open_repository_facts()->keep(open(), executor, "linux/amd64",
+                                  [&](const RememberedFacts&) { return new_facts; });
   }
 
   std::shared_ptr<registry::Repository> open() {
@@ -62,15 +63,15 @@ struct Machine {
                                      {.client = &registry});
   }
 
-  std::shared_ptr<RepositoryNotes> open_notes() {
-    return std::make_shared<RepositoryNotes>([this] { return open(); }, directory.path() / "told",
+  std::shared_ptr<RepositoryFacts> open_repository_facts() {
+    return std::make_shared<RepositoryFacts>([this] { return open(); }, directory.path() / "told",
                                              state::BlobCache{directory.path() / "blobs"},
                                              reporter);
   }
 
   WheelLists lists() {
-    services.notes = open_notes();
-    services.notes->read(executor, "linux/amd64");
+    services.repository_facts = open_repository_facts();
+    services.repository_facts->read(executor, "linux/amd64");
     return {services, wheels, where, fetch};
   }
 
@@ -94,7 +95,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a wheel with facts in a repository's notes is not fetched") {
+TEST_CASE("a wheel that a repository remembers is not fetched") {
   Machine machine;
   machine.note(0, wheel::read_wheel_files(machine.wheels[0], place()).files);
   machine.note(2, wheel::read_wheel_files(machine.wheels[2], place()).files);
@@ -112,7 +113,7 @@ TEST_CASE("a wheel with facts in a repository's notes is not fetched") {
   CHECK(machine.fetched.size() == 3);
 }
 
-TEST_CASE("where notes are wrong of one wheel, none is believed") {
+TEST_CASE("if the facts about one wheel are wrong, none is trusted") {
   Machine machine;
   machine.note(0, {{.path = "usr/lib/python3/other.py", .packed_size = 1, .content = 2}});
   machine.note(2, {{.path = "usr/lib/python3/another.py", .packed_size = 1, .content = 2}});

@@ -68,7 +68,8 @@ LayerRecipe compressing(const image::Source& parent, const image::Descriptor& la
 
 class LayerMaker {
 public:
-  explicit LayerMaker(Services& services) : cache_{services.layer_cache}, notes_{services.notes} {}
+  explicit LayerMaker(Services& services)
+      : cache_{services.layer_cache}, facts_{services.repository_facts} {}
 
   std::vector<RecipeLayer> make(std::vector<LayerRecipe> recipes) {
     std::vector<RecipeLayer> layers;
@@ -94,7 +95,7 @@ private:
       *layer.facts = known;
       layer.blob = {.known = descriptor_of(*known),
                     .open = compress_while_read(recipe, layer.facts, cache_)};
-    } else if (const auto reported = notes_ ? notes_->layer(recipe->key) : std::nullopt) {
+    } else if (const auto reported = facts_ ? facts_->layer(recipe->key) : std::nullopt) {
       take_from_target(*reported, layer);
     } else if (recipe->size <= most_in_memory - in_memory_) {
       in_memory_ += recipe->size;
@@ -113,8 +114,8 @@ private:
     *layer.facts = reported;
     layer.is_there = true;
     layer.blob = {.known = descriptor_of(reported),
-                  .open = [notes = notes_, blob = descriptor_of(reported)] {
-                    return notes->open_layer(blob);
+                  .open = [facts = facts_, blob = descriptor_of(reported)] {
+                    return facts->open_layer(blob);
                   }};
   }
 
@@ -129,7 +130,7 @@ private:
   }
 
   const state::LayerCache& cache_;
-  std::shared_ptr<RepositoryNotes> notes_;
+  std::shared_ptr<RepositoryFacts> facts_;
   std::uint64_t in_memory_{0};  ///< bytes of files in layers made in memory
 };
 

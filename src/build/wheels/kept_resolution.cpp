@@ -18,11 +18,12 @@ namespace autopack::build {
 namespace {
 
 constexpr std::string_view time_comment{"# resolved at "};
-constexpr std::string_view note_of_last{"last-resolution"};
+constexpr std::string_view key_of_last{"last-resolution"};
 
 bool is_lock_for(const python::Interpreter& interpreter, const std::string& text) {
   try {
-    lock::read_pylock(text, "the notes of the repository", {.interpreter = interpreter});
+    lock::read_pylock(text, "the facts that the repository remembers",
+                      {.interpreter = interpreter});
     return true;
   } catch (const Error&) {
     return false;
@@ -51,12 +52,13 @@ KeptResolution::KeptResolution(Services& services,
   last_ = "resolution of " + directory.string();
 }
 
-void KeptResolution::take_noted(RepositoryNotes& notes, const python::Interpreter& interpreter) {
+void KeptResolution::take_remembered(RepositoryFacts& facts,
+                                     const python::Interpreter& interpreter) {
   if (text() && last()) {
     return;
   }
-  for (const auto& [key, text] : notes.texts({note_of_text(), std::string{note_of_last}})) {
-    const auto& name = key == note_of_last ? last_ : name_;
+  for (const auto& [key, text] : facts.texts({key_of_text(), std::string{key_of_last}})) {
+    const auto& name = key == key_of_last ? last_ : name_;
     if (!services_.wheel_records.get(name) && is_lock_for(interpreter, text)) {
       services_.wheel_records.put(name, text);
     }
@@ -70,12 +72,12 @@ std::string KeptResolution::keep(const std::string& lock, std::int64_t seconds) 
   return text;
 }
 
-std::map<std::string, std::string> KeptResolution::as_notes(const std::string& text) const {
-  std::map<std::string, std::string> notes;
+std::map<std::string, std::string> KeptResolution::as_remembered(const std::string& text) const {
+  std::map<std::string, std::string> facts;
   if (!has_login_) {
-    notes = {{note_of_text(), text}, {std::string{note_of_last}, text}};
+    facts = {{key_of_text(), text}, {std::string{key_of_last}, text}};
   }
-  return notes;
+  return facts;
 }
 
 std::optional<std::int64_t> KeptResolution::time_of(std::string_view text) {
@@ -89,7 +91,7 @@ std::optional<std::int64_t> KeptResolution::time_of(std::string_view text) {
              : std::nullopt;
 }
 
-std::string KeptResolution::note_of_text() const {
+std::string KeptResolution::key_of_text() const {
   return "resolution-" + sha256(name_).hex();
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "build/wheels/own_package.hpp"
-#include "executor/notes/repository_notes.hpp"
 #include "executor/python_facts.hpp"
+#include "executor/remembered/repository_facts.hpp"
 #include "packaging/packaging.hpp"
 #include "python/interpreter.hpp"
 #include "services/services.hpp"
@@ -16,7 +16,7 @@
 namespace autopack::build {
 
 /// The lock that uv made of the requirements of `work` and its package `own`, as this machine keeps
-/// it and as the notes of a repository carry it: the same one for the same text, executor image and
+/// it and as a repository remembers it: the same one for the same text, executor image and
 /// indexes.
 class KeptResolution {
 public:
@@ -30,20 +30,21 @@ public:
   /// Returns the last lock of this project, for whatever text.
   std::optional<std::string> last() const { return services_.wheel_records.get(last_); }
 
-  /// Takes from `notes` what this machine lacks. Ignores what is no lock for `interpreter`.
-  void take_noted(RepositoryNotes& notes, const python::Interpreter& interpreter);
+  /// Takes from `facts` what this machine lacks. Ignores texts that are not locks for
+  /// `interpreter`.
+  void take_remembered(RepositoryFacts& facts, const python::Interpreter& interpreter);
 
   /// Returns `lock` with its time, in seconds since 1970, as it is kept.
   std::string keep(const std::string& lock, std::int64_t seconds);
 
-  /// Returns `text` by its keys in a repository's notes, which name no index with a login.
-  std::map<std::string, std::string> as_notes(const std::string& text) const;
+  /// Returns `text` by its keys in a repository; empty if it names an index with a login.
+  std::map<std::string, std::string> as_remembered(const std::string& text) const;
 
   /// Returns the time in a text that keep() returned; nothing if there is none.
   static std::optional<std::int64_t> time_of(std::string_view text);
 
 private:
-  std::string note_of_text() const;
+  std::string key_of_text() const;
 
   Services& services_;
   std::string name_{};

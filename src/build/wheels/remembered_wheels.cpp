@@ -53,10 +53,10 @@ RememberedWheels remembered_wheels_from_json(std::string_view text) {
 }
 
 RememberedWheels remembered_wheels(Services& services) {
-  if (!services.notes) {
+  if (!services.repository_facts) {
     return {};
   }
-  const auto texts = services.notes->texts({remembered_wheels_key});
+  const auto texts = services.repository_facts->texts({remembered_wheels_key});
   return texts.empty() ? RememberedWheels{} : remembered_wheels_from_json(texts.begin()->second);
 }
 

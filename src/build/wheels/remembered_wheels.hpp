@@ -13,7 +13,7 @@
 
 namespace autopack::build {
 
-/// Facts in a repository's notes about a wheel that the index does not provide; without them it
+/// Facts that a repository remembers about a wheel that the index does not provide; without them it
 /// must be fetched.
 struct RememberedWheel {
   std::uint64_t size{0};                            ///< in bytes
@@ -24,17 +24,17 @@ struct RememberedWheel {
 
 using RememberedWheels = std::map<Digest, RememberedWheel>;
 
-/// The key of their text among the notes.
+/// The key of their text in a repository.
 inline constexpr auto* remembered_wheels_key = "wheels";
 
 std::string to_json(const RememberedWheels& wheels);
 /// Skips damaged entries.
 RememberedWheels remembered_wheels_from_json(std::string_view text);
 
-/// Returns the facts about wheels in the notes of the target repository; empty if there are none.
+/// Returns the facts about wheels that the target repository remembers; empty if there are none.
 RememberedWheels remembered_wheels(Services& services);
 
-/// Returns what this machine knows about `wheels`, for the notes.
+/// Returns what this machine knows about `wheels`, for the repository.
 RememberedWheels known_wheels(const Services& services,
                               const std::vector<wheel::ChosenWheel>& wheels);
 

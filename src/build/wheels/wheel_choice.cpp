@@ -79,9 +79,9 @@ public:
     if (!wheel && may_be_unknown) {
       return std::nullopt;
     }
-    if (const auto noted = remembered_.find(file.digest);
-        !wheel && noted != remembered_.end() && noted->second.needs) {
-      return noted->second.needs;
+    if (const auto remembered = remembered_.find(file.digest);
+        !wheel && remembered != remembered_.end() && remembered->second.needs) {
+      return remembered->second.needs;
     }
     const auto metadata = wheel ? std::nullopt : published_metadata(place);
     if (!wheel && !metadata) {
@@ -249,7 +249,7 @@ public:
     }
     take_locked_files();
     ask_index();
-    take_noted_sizes();
+    take_remembered_sizes();
     fetch_unknown();
     if (obstacles_.empty()) {
       remember();
@@ -300,10 +300,10 @@ private:
     }
   }
 
-  /// Does not cache facts that come only from notes.
+  /// Does not cache facts that come only from a repository.
   void remember() const {
     for (std::size_t i = 0; i < choices_.size(); ++i) {
-      if (choices_[i] && is_remembered(i) && !sized_by_notes_.contains(i)) {
+      if (choices_[i] && is_remembered(i) && !sized_by_repository_.contains(i)) {
         services_.wheel_records.put(key(i), choices_[i]->text());
       }
     }
@@ -388,8 +388,8 @@ private:
     }
   }
 
-  /// For files whose digest is known and whose size is known only from notes.
-  void take_noted_sizes() {
+  /// For files whose digest is known and whose size is known only from a repository.
+  void take_remembered_sizes() {
     const bool may_report = std::ranges::any_of(unknown_, [&](const auto& one) {
       const auto digest = only_digest(one.second.hashes);
       return digest && !index_->wheels().has(digest->hex());
@@ -401,13 +401,13 @@ private:
     std::erase_if(unknown_, [&](const auto& one) {
       auto file = one.second;
       const auto digest = only_digest(file.hashes);
-      const auto noted = digest ? remembered.find(*digest) : remembered.end();
-      if (noted == remembered.end() || index_->wheels().has(digest->hex())) {
+      const auto known = digest ? remembered.find(*digest) : remembered.end();
+      if (known == remembered.end() || index_->wheels().has(digest->hex())) {
         return false;
       }
-      file.size = noted->second.size;
+      file.size = known->second.size;
       choices_[one.first] = ChosenFile::of(file);
-      sized_by_notes_.insert(one.first);
+      sized_by_repository_.insert(one.first);
       return true;
     });
   }
@@ -463,8 +463,8 @@ private:
       const ChosenFile& file = *choices_[i];
       const auto url = urls_.find(i);
       auto download = file.download();
-      if (sized_by_notes_.contains(i)) {
-        download.size.reset();  // the hash decides, whatever the notes say
+      if (sized_by_repository_.contains(i)) {
+        download.size.reset();  // the hash decides, whatever is remembered
       }
       choice.wheels.push_back(
           {.name = package(i).name,
@@ -494,7 +494,7 @@ private:
   std::vector<std::pair<std::size_t, index::Download>> unknown_{};
   std::map<std::size_t, std::string> urls_{};  ///< texts of direct_url.json
   std::vector<std::string> obstacles_{};
-  std::set<std::size_t> sized_by_notes_{};
+  std::set<std::size_t> sized_by_repository_{};
   std::map<std::size_t, index::Candidate> offered_{};  ///< just received from an index
 };
 

@@ -55,8 +55,8 @@ namespace autopack::build {
 
 namespace {
 
-bool is_noted(const Notes& noted, const std::string& key) {
-  return std::ranges::any_of(noted.texts, [&](const auto& one) { return one.first == key; });
+bool is_remembered(const RememberedFacts& remembered, const std::string& key) {
+  return std::ranges::any_of(remembered.texts, [&](const auto& one) { return one.first == key; });
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ WheelSet::WheelSet(const WheelRecipes& recipes,
     layers_.push_back({.key = layers[i].recipe->key,
                        .facts = layers[i].layer.facts,
                        .wheels = recipes.wheels[i],
-                       .is_noted = layers[i].layer.is_there});
+                       .is_remembered = layers[i].layer.is_there});
   }
 }
 
@@ -84,8 +84,9 @@ packaging::MovedWheels WheelSet::moved(Services& services,
     }
     (sent[i].uploaded ? moved.bytes_sent : moved.bytes_there) += sent[i].size;
     for (const std::size_t wheel : layers_[i].wheels) {
-      const bool was_there = services.notes && services.notes->has_text(wheel::wheel_files_key(
-                                                   wheels_->at(wheel), place_));
+      const bool was_there =
+          services.repository_facts &&
+          services.repository_facts->has_text(wheel::wheel_files_key(wheels_->at(wheel), place_));
       if (sent[i].uploaded && !was_there) {
         new_wheels.insert(wheel);
       }
@@ -95,36 +96,37 @@ packaging::MovedWheels WheelSet::moved(Services& services,
   return moved;
 }
 
-std::size_t WheelSet::noted() const {
-  std::set<std::size_t> noted;
+std::size_t WheelSet::remembered() const {
+  std::set<std::size_t> remembered;
   for (const auto& layer : layers_) {
-    if (layer.is_noted) {
-      noted.insert(layer.wheels.begin(), layer.wheels.end());
+    if (layer.is_remembered) {
+      remembered.insert(layer.wheels.begin(), layer.wheels.end());
     }
   }
-  return noted.size();
+  return remembered.size();
 }
 
-RepositoryNotes::FindNews WheelSet::news(const Services& services,
-                                         const image::BaseFacts& executor) const {
+RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
+                                                  const image::BaseFacts& executor) const {
   return [&services, layers = layers_, wheels = wheels_, place = place_, texts = texts_,
-          base = executor](const Notes& noted) {
-    News news = executor::news_of(services, base, noted);
+          base = executor](const RememberedFacts& remembered) {
+    NewFacts new_facts = executor::new_facts_of(services, base, remembered);
     for (const auto& layer : layers) {
       if (layer.facts && *layer.facts) {
-        news.layers.emplace_back(layer.key, **layer.facts);
+        new_facts.layers.emplace_back(layer.key, **layer.facts);
       }
     }
     for (const auto& wheel : *wheels) {
       const auto key = wheel::wheel_files_key(wheel, place);
-      auto text = is_noted(noted, key) ? std::nullopt : remembered_list(services, wheel, place);
+      auto text =
+          is_remembered(remembered, key) ? std::nullopt : remembered_list(services, wheel, place);
       if (text) {
-        news.lists.emplace(key, std::move(*text));
+        new_facts.lists.emplace(key, std::move(*text));
       }
     }
-    news.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
-    news.texts.insert(texts.begin(), texts.end());
-    return news;
+    new_facts.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
+    new_facts.texts.insert(texts.begin(), texts.end());
+    return new_facts;
   };
 }
 
@@ -231,8 +233,8 @@ Requirements resolved(Services& services,
   }
   KeptResolution kept{services, work, found.facts, found.own};
   const bool is_anew = policy.freshness == packaging::Freshness::anew;
-  if (services.notes && !is_anew && !work.request().strict) {
-    kept.take_noted(*services.notes, *found.facts.interpreter);
+  if (services.repository_facts && !is_anew && !work.request().strict) {
+    kept.take_remembered(*services.repository_facts, *found.facts.interpreter);
   }
   auto text = is_anew ? std::nullopt : kept.text();
   if (!text) {
@@ -256,7 +258,7 @@ Requirements resolved(Services& services,
     }
   }
   take_resolution(work, *text, found);
-  found.notes = kept.as_notes(*text);
+  found.remembered = kept.as_remembered(*text);
   return found;
 }
 
@@ -358,7 +360,7 @@ WheelImage install(Services& services,
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
   auto made = make_layers(services, all.recipes);
-  WheelSet set_of_layers{all, made, layers.place(), requirements.notes};
+  WheelSet set_of_layers{all, made, layers.place(), requirements.remembered};
   if (own) {
     services.install_records.put(work.plan().keys.value().dependencies, own->record);
   }
@@ -440,8 +442,8 @@ WheelImage make_wheel_image(Services& services,
     return {.obstacles = std::move(obstacles)};
   }
   const auto& executor = work.plan().base;
-  if (services.notes && executor.digest) {
-    services.notes->read(*executor.digest, work.plan().platform);
+  if (services.repository_facts && executor.digest) {
+    services.repository_facts->read(*executor.digest, work.plan().platform);
   }
   auto facts = executor::python_facts(services, executor, executor::image_places(work.request()));
   auto own =
@@ -457,7 +459,7 @@ WheelImage make_wheel_image(Services& services,
     return {.obstacles = requirements.obstacles};
   }
   if (work.request().strict) {
-    services.notes.reset();  // layers are made to verify the notes about wheels
+    services.repository_facts.reset();  // layers are made to verify the remembered facts
   }
   try {
     auto made = install(services, work, base, requirements, policy);

@@ -4,8 +4,8 @@
 #include "build/wheels/own_package.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_source.hpp"
-#include "executor/notes/repository_notes.hpp"
 #include "executor/python_facts.hpp"
+#include "executor/remembered/repository_facts.hpp"
 #include "lock/locked_set.hpp"
 #include "packaging/image.hpp"
 #include "packaging/lazy_image.hpp"
@@ -24,12 +24,13 @@
 
 namespace autopack::build {
 
-/// The wheels of a dependency image and their layers, for reports and notes.
+/// The wheels of a dependency image and their layers, for reports and for the facts that a
+/// repository remembers.
 class WheelSet {
 public:
   WheelSet() = default;
 
-  /// `layers` were made from `recipes`, for `place`. `texts` are further texts for the notes.
+  /// `layers` were made from `recipes`, for `place`. `texts` are further texts to remember.
   WheelSet(const WheelRecipes& recipes,
            const std::vector<RecipeLayer>& layers,
            wheel::Place place,
@@ -41,19 +42,20 @@ public:
                                const std::vector<packaging::SentLayer>& sent) const;
 
   /// Returns how many of the wheels are in layers that the repository already had according to its
-  /// notes, unread.
-  std::size_t noted() const;
+  /// facts, unread.
+  std::size_t remembered() const;
 
-  /// Returns new notes about the wheels and `executor`, the image below them, for other machines,
+  /// Returns new facts about the wheels and `executor`, the image below them, for other machines,
   /// once the layers were sent. `services` must outlive it.
-  RepositoryNotes::FindNews news(const Services& services, const image::BaseFacts& executor) const;
+  RepositoryFacts::FindNewFacts new_facts(const Services& services,
+                                          const image::BaseFacts& executor) const;
 
 private:
   struct Layer {
     std::string key{};
     std::shared_ptr<std::optional<image::LayerFacts>> facts{};
     std::vector<std::size_t> wheels{};
-    bool is_noted{false};
+    bool is_remembered{false};
   };
 
   std::vector<Layer> layers_{};
@@ -73,8 +75,8 @@ struct Requirements {
   std::optional<lock::LockedSet> set{};  ///< absent: only an engine can resolve them
   std::vector<std::string> obstacles{};  ///< the reasons, one line each
   bool may_resolve{false};               ///< no lock decides, so that a resolver may
-  std::optional<std::int64_t> resolved_at{};   ///< when it did, in seconds since 1970
-  std::map<std::string, std::string> notes{};  ///< the resolution, for the repository's notes
+  std::optional<std::int64_t> resolved_at{};        ///< when it did, in seconds since 1970
+  std::map<std::string, std::string> remembered{};  ///< the resolution, for the repository
 };
 
 /// Returns the selection of `work`'s lock, or of the pins in its requirement files, its extra
@@ -110,9 +112,9 @@ struct WheelImage {
 /// Puts the requirements of `work` as layers of wheels on `base`, its executor image: what pip
 /// would install there, chosen from its indexes and verified, without running anything. Fetches
 /// wheels only for layers that must be made; if the request is strict, all layers are made and
-/// `services` has no notes afterwards. Builds packages without a wheel, if `policy` has a build.
-/// Versions that are left open are resolved first if the request has such a resolver. Uses cached
-/// choices unless they must be fresh. `work` must outlive the image. Throws as an index
+/// `services.repository_facts` is empty afterwards. Builds packages without a wheel, if `policy`
+/// has a build. Versions that are left open are resolved first if the request has such a resolver.
+/// Uses cached choices unless they must be fresh. `work` must outlive the image. Throws as an index
 /// does, and for an invalid wheel; an unreachable index is an obstacle.
 WheelImage make_wheel_image(Services& services,
                             const packaging::Packaging& work,

@@ -129,8 +129,8 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
       unknown.push_back(recipe.key);
     }
   }
-  if (services_.notes && !unknown.empty()) {
-    services_.notes->look_for_layers(unknown);
+  if (services_.repository_facts && !unknown.empty()) {
+    services_.repository_facts->look_for_layers(unknown);
   }
   return all;
 }
@@ -154,7 +154,7 @@ std::vector<wheel::LayerGroup> WheelLayers::groups(const Wheels& wheels,
   return std::move(grouping->layers);
 }
 
-/// Checks the lists of files from notes against each wheel that must be opened to make a layer, and
+/// Checks the remembered lists of files against each wheel that must be opened to make a layer, and
 /// does not cache the others.
 wheel::Grouping WheelLayers::group_anew(const Wheels& wheels,
                                         std::size_t budget,
@@ -164,7 +164,8 @@ wheel::Grouping WheelLayers::group_anew(const Wheels& wheels,
   auto grouping = wheel::group(lists.all(), budget);
   if (lists.is_reported()) {
     if (!lists.holds_for(to_be_opened(grouping.layers, wheels))) {
-      services_.reporter->detail("notes on wheels were wrong: all are looked into");
+      services_.reporter->detail(
+          "remembered facts about wheels were wrong: autopack reads all wheels");
       grouping = wheel::group(lists.all(), budget);
     }
   }
@@ -184,7 +185,7 @@ std::set<std::size_t> WheelLayers::to_be_opened(const std::vector<wheel::LayerGr
   for (std::size_t i = 0; compiler_ && i < layers.size(); ++i) {
     keys.push_back(byte_code_key(*compiler_, keys[i]));
   }
-  services_.notes->look_for_layers(keys);
+  services_.repository_facts->look_for_layers(keys);
   std::set<std::size_t> opened;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!is_known(keys[i])) {
@@ -197,7 +198,8 @@ std::set<std::size_t> WheelLayers::to_be_opened(const std::vector<wheel::LayerGr
 
 /// Returns true if making the layer requires no wheel.
 bool WheelLayers::is_known(const std::string& key) const {
-  return services_.layer_cache.get(key) || (services_.notes && services_.notes->layer(key));
+  return services_.layer_cache.get(key) ||
+         (services_.repository_facts && services_.repository_facts->layer(key));
 }
 
 LayerRecipe WheelLayers::removal() const {

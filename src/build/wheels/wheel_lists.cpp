@@ -43,8 +43,8 @@ WheelLists::WheelLists(Services& services,
                     .size = wheels[i].size,
                     .files = std::move(files).value_or(Files{})});
   }
-  if (!keys.empty() && services.notes) {
-    for (const auto& [key, text] : services.notes->texts(keys)) {
+  if (!keys.empty() && services.repository_facts) {
+    for (const auto& [key, text] : services.repository_facts->texts(keys)) {
       if (auto files = files_of(text)) {
         const std::size_t i = unknown.at(key);
         all_[i].files = std::move(*files);

@@ -16,7 +16,7 @@ namespace autopack::build {
 using FetchWheels = std::function<void(const std::vector<wheel::ChosenWheel>& wheels)>;
 
 /// The list of files in each wheel of a set, for grouping. It comes from the cache of this machine,
-/// else from a cached wheel, else from the notes of the target repository, else from the wheel
+/// else from a cached wheel, else from the target repository, else from the wheel
 /// after fetching it. So a change of one wheel does not fetch or open the others.
 class WheelLists {
 public:
@@ -28,11 +28,11 @@ public:
 
   const std::vector<wheel::WheelFiles>& all() const { return all_; }
 
-  /// Returns true if some lists come only from notes: their wheels were not opened here.
+  /// Returns true if some lists come only from the repository: their wheels were not opened here.
   bool is_reported() const { return !reported_.empty(); }
 
-  /// Fetches and opens the wheels at `places` that are known only from notes. If one differs from
-  /// its note, no note is trusted any more: fetches all and returns false.
+  /// Fetches and opens the wheels at `places` that are remembered only by the repository. If one
+  /// differs, trusts none of them any more, fetches all and returns false.
   bool holds_for(const std::set<std::size_t>& places);
 
 private:

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/notes/repository_notes.hpp"
+#include "executor/remembered/repository_facts.hpp"
 
 #include <map>
 #include <set>
@@ -14,7 +14,7 @@ namespace autopack {
 registry::Blob new_blob(std::string bytes, const char* media_type);
 
 /// Returns the blob of the text with `key`, or null if it is not recorded.
-const image::Descriptor* noted_text(const Notes& notes, const std::string& key);
+const image::Descriptor* remembered_text(const RememberedFacts& facts, const std::string& key);
 
 /// Texts by key, each with its blob, and the blobs to send.
 struct PackedTexts {
@@ -22,9 +22,11 @@ struct PackedTexts {
   std::vector<std::pair<std::string, image::Descriptor>> texts{};
 };
 
-/// Packs the texts of `news`, and those of its lists that `before` does not contain. Also stores
-/// small ones in `kept`. Omits texts that are too long.
-PackedTexts pack_texts(const News& news, const Notes& before, const state::BlobCache& kept);
+/// Packs the texts of `new_facts`, and those of its lists that `before` does not contain. Also
+/// stores small ones in `kept`. Omits texts that are too long.
+PackedTexts pack_texts(const NewFacts& new_facts,
+                       const RememberedFacts& before,
+                       const state::BlobCache& kept);
 
 /// Returns the blobs of `texts` for a manifest: each blob once, with its keys.
 std::vector<image::Descriptor> text_blobs(

@@ -23,27 +23,29 @@
 namespace autopack {
 
 /// The remembered facts about an executor image, as read from a repository.
-struct Notes {
+struct RememberedFacts {
   std::optional<std::string> about{};  ///< the executor image's own facts, in JSON
   std::vector<std::pair<std::string, image::LayerFacts>> layers{};  ///< by key, newest first
   /// By key, newest first, each with its blob, which contains only this text or several lists.
   std::vector<std::pair<std::string, image::Descriptor>> texts{};
 
-  bool operator==(const Notes&) const = default;
+  bool operator==(const RememberedFacts&) const = default;
 };
 
-/// Returns the JSON that read_notes() accepts, without the texts.
-std::string notes_json(const Notes& notes, const Digest& executor, const std::string& platform);
+/// Returns the JSON that read_facts() accepts, without the texts.
+std::string facts_json(const RememberedFacts& facts,
+                       const Digest& executor,
+                       const std::string& platform);
 
 /// Combines `text` with the blobs that `manifest` names. Returns nothing if either is damaged, too
 /// long, in another format or about another executor image.
-std::optional<Notes> read_notes(const image::Manifest& manifest,
-                                std::string_view text,
-                                const Digest& executor,
-                                const std::string& platform);
+std::optional<RememberedFacts> read_facts(const image::Manifest& manifest,
+                                          std::string_view text,
+                                          const Digest& executor,
+                                          const std::string& platform);
 
 /// New facts about an executor image.
-struct News {
+struct NewFacts {
   std::optional<std::string> about{};  ///< absent: unchanged
   std::vector<std::pair<std::string, image::LayerFacts>> layers{};
   std::map<std::string, std::string> texts{};  ///< replace the remembered texts
@@ -56,14 +58,14 @@ struct News {
 /// and small texts. They are read only from the repository that the image is pushed to: whoever can
 /// change them can also change the images there under the tags of their keys, which are trusted. If
 /// a repository has none, or refuses them, that causes a detail line and no error.
-class RepositoryNotes {
+class RepositoryFacts {
 public:
   using Open = std::function<std::shared_ptr<registry::Repository>()>;
 
   /// `open` opens the repository for reading, on first use. `directory` caches on this machine what
   /// the repository returned, apart from facts that were determined here. `reporter` must outlive
   /// it.
-  RepositoryNotes(Open open,
+  RepositoryFacts(Open open,
                   std::filesystem::path directory,
                   state::BlobCache blobs,
                   Reporter& reporter);
@@ -75,7 +77,7 @@ public:
   void read(const Digest& executor, const std::string& platform);
 
   /// Returns the executor image's own facts, or nothing if there are none.
-  const std::optional<std::string>& about() { return notes().about; }
+  const std::optional<std::string>& about() { return facts().about; }
 
   /// Asks the repository which of the layers `keys`, if they are remembered, it still has.
   void look_for_layers(const std::vector<std::string>& keys);
@@ -92,17 +94,17 @@ public:
   std::map<std::string, std::string> texts(const std::vector<std::string>& keys);
 
   /// Determines the new facts, given the remembered ones.
-  using FindNews = std::function<News(const Notes& noted)>;
+  using FindNewFacts = std::function<NewFacts(const RememberedFacts& remembered)>;
 
   /// Adds the new facts about `executor` to the remembered ones in `target`, the repository. Works
   /// in the background; the destructor waits for it.
   void keep(std::shared_ptr<registry::Repository> target,
             const Digest& executor,
             const std::string& platform,
-            FindNews find);
+            FindNewFacts find);
 
 private:
-  const Notes& notes();
+  const RememberedFacts& facts();
   std::shared_ptr<registry::Repository> repository();
 
   Open open_;
@@ -111,8 +113,8 @@ private:
   Reporter& reporter_;
   std::shared_ptr<registry::Repository> repository_{};
   std::optional<std::string> tag_{};  ///< of the facts that were read; absent before
-  Background<Notes> reading_{};
-  Notes notes_{};
+  Background<RememberedFacts> reading_{};
+  RememberedFacts facts_{};
   std::map<std::string, image::LayerFacts> there_{};  ///< layers that the repository has
   Background<void> keeping_{};
 };

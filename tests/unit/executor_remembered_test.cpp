@@ -1,5 +1,5 @@
-#include "executor/notes/repository_notes.hpp"
-#include "executor/notes/written_notes.hpp"
+#include "executor/remembered/repository_facts.hpp"
+#include "executor/remembered/written_facts.hpp"
 #include "image/archive_reader.hpp"
 #include "image/layer.hpp"
 #include "image/manifest.hpp"
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace autopack::services_notes_test {
+namespace autopack::executor_remembered_test {
 
 using autopack::testing::MemoryRegistry;
 using autopack::testing::RecordingReporter;
@@ -41,17 +41,17 @@ struct Fixture {
                                      {.client = &registry});
   }
 
-  /// Returns the notes as a machine with empty caches sees them.
-  std::unique_ptr<RepositoryNotes> notes() { return notes_of(std::to_string(machines++)); }
+  /// Returns the facts as a machine with empty caches sees them.
+  std::unique_ptr<RepositoryFacts> facts() { return facts_of(std::to_string(machines++)); }
 
-  std::unique_ptr<RepositoryNotes> notes_of(const std::string& machine) {
-    return std::make_unique<RepositoryNotes>([this] { return open(); }, directory.path() / "told",
+  std::unique_ptr<RepositoryFacts> facts_of(const std::string& machine) {
+    return std::make_unique<RepositoryFacts>([this] { return open(); }, directory.path() / "told",
                                              state::BlobCache{directory.path() / machine},
                                              reporter);
   }
 
-  void keep(News news) {
-    notes()->keep(open(), executor, platform, [&](const Notes&) { return news; });
+  void keep(NewFacts new_facts) {
+    facts()->keep(open(), executor, platform, [&](const RememberedFacts&) { return new_facts; });
   }
 
   TemporaryDirectory directory;
@@ -60,15 +60,15 @@ struct Fixture {
   int machines{0};
 };
 
-Notes some_notes() {
+RememberedFacts some_facts() {
   return {.about = R"({"some":"facts"})",
           .layers = {{"key", layer_of("a layer")}},
           .texts = {{"list", {.digest = sha256("text"), .size = 4}}}};
 }
 
-image::Manifest manifest_of(const Notes& notes) {
-  image::Manifest manifest{.config = {.digest = sha256(notes.about.value_or(""))}};
-  for (const auto& [key, text] : notes.texts) {
+image::Manifest manifest_of(const RememberedFacts& facts) {
+  image::Manifest manifest{.config = {.digest = sha256(facts.about.value_or(""))}};
+  for (const auto& [key, text] : facts.texts) {
     manifest.layers.push_back(text);
     manifest.layers.back().media_type = "application/vnd.autopack.note.v1+gzip";
     manifest.layers.back().annotations["autopack.note"] = key;
@@ -78,7 +78,7 @@ image::Manifest manifest_of(const Notes& notes) {
 
 }  // namespace
 
-TEST_CASE("one machine reads the notes of another") {
+TEST_CASE("one machine reads what another remembered") {
   Fixture fixture;
   fixture.open()->push_blob({.known = image::Descriptor{.digest = sha256("a layer"), .size = 7},
                              .open = registry::source_of("a layer")},
@@ -88,25 +88,26 @@ TEST_CASE("one machine reads the notes of another") {
                 .texts = {{"one", "first text"}, {"two", std::string(100'000, 'x')}}});
   CHECK(fixture.reporter.details.empty());
 
-  const auto notes = fixture.notes();
-  notes->read(executor, platform);
-  CHECK(notes->about() == "facts");
-  CHECK(notes->texts({"two", "three", "one"}) ==
+  const auto facts = fixture.facts();
+  facts->read(executor, platform);
+  CHECK(facts->about() == "facts");
+  CHECK(facts->texts({"two", "three", "one"}) ==
         std::map<std::string, std::string>{{"one", "first text"},
                                            {"two", std::string(100'000, 'x')}});
-  CHECK(notes->has_text("one"));
-  CHECK_FALSE(notes->has_text("three"));
-  CHECK_FALSE(notes->layer("there"));
-  notes->look_for_layers({"there", "gone", "never"});
-  CHECK(notes->layer("there") == layer_of("a layer"));
-  CHECK_FALSE(notes->layer("gone"));
-  const auto reader = notes->open_layer({.digest = sha256("a layer"), .size = 7});
+  CHECK(facts->has_text("one"));
+  CHECK_FALSE(facts->has_text("three"));
+  CHECK_FALSE(facts->layer("there"));
+  facts->look_for_layers({"there", "gone", "never"});
+  CHECK(facts->layer("there") == layer_of("a layer"));
+  CHECK_FALSE(facts->layer("gone"));
+  const auto reader = facts->open_layer({.digest = sha256("a layer"), .size = 7});
   std::string bytes(7, '\0');
   CHECK(reader(bytes.data(), bytes.size()) == 7);
   CHECK(bytes == "a layer");
 }
 
-TEST_CASE("a layer of another size than the registry says is none, and its note is corrected") {
+TEST_CASE(
+    "a layer of another size than the registry reports does not count, and its fact is corrected") {
   Fixture fixture;
   fixture.open()->push_blob({.known = image::Descriptor{.digest = sha256("a layer"), .size = 7},
                              .open = registry::source_of("a layer")},
@@ -114,34 +115,34 @@ TEST_CASE("a layer of another size than the registry says is none, and its note 
   auto wrong = layer_of("a layer");
   wrong.size = 8;
   fixture.keep({.about = "facts", .layers = {{"key", wrong}}});
-  const auto notes = fixture.notes();
-  notes->read(executor, platform);
-  notes->look_for_layers({"key"});
-  CHECK_FALSE(notes->layer("key"));
+  const auto facts = fixture.facts();
+  facts->read(executor, platform);
+  facts->look_for_layers({"key"});
+  CHECK_FALSE(facts->layer("key"));
   fixture.keep({.layers = {{"key", layer_of("a layer")}}});
-  const auto later = fixture.notes();
+  const auto later = fixture.facts();
   later->read(executor, platform);
   later->look_for_layers({"key"});
   CHECK(later->layer("key") == layer_of("a layer"));
 }
 
-TEST_CASE("notes are corrected or replaced by what was made without them") {
+TEST_CASE("remembered facts are corrected or replaced by those that were found without them") {
   Fixture fixture;
   const auto foreign = layer_of("foreign");
-  for (const auto old : {OldNotes::corrected, OldNotes::replaced}) {
+  for (const auto old : {OldFacts::corrected, OldFacts::replaced}) {
     fixture.keep({.about = "wrong",
                   .layers = {{"same", layer_of("same")}, {"key", foreign}, {"other", foreign}},
                   .texts = {{"text", "wrong"}, {"other", "kept"}},
                   .lists = {{"list", "wrong"}}});
     const state::BlobCache blobs{fixture.directory.path() / "writer"};
-    const auto wrong = write_notes(
+    const auto wrong = write_facts(
         fixture.reporter, {*fixture.open(), blobs, executor, platform},
-        [](const Notes& noted) {
-          CHECK(noted == Notes{});
-          return News{.about = "facts",
-                      .layers = {{"same", layer_of("same")}, {"key", layer_of("own")}},
-                      .texts = {{"text", "right"}},
-                      .lists = {{"list", "right"}}};
+        [](const RememberedFacts& remembered) {
+          CHECK(remembered == RememberedFacts{});
+          return NewFacts{.about = "facts",
+                          .layers = {{"same", layer_of("same")}, {"key", layer_of("own")}},
+                          .texts = {{"text", "right"}},
+                          .lists = {{"list", "right"}}};
         },
         old);
     CHECK(wrong == 1);
@@ -153,22 +154,22 @@ TEST_CASE("notes are corrected or replaced by what was made without them") {
            .open = registry::source_of(text)},
           {});
     }
-    const auto notes = fixture.notes();
-    notes->read(executor, platform);
-    CHECK(notes->about() == "facts");
-    notes->look_for_layers({"same", "key", "other"});
-    CHECK(notes->layer("same") == layer_of("same"));
-    CHECK(notes->layer("key") == layer_of("own"));
-    CHECK(notes->layer("other").has_value() == (old == OldNotes::corrected));
+    const auto facts = fixture.facts();
+    facts->read(executor, platform);
+    CHECK(facts->about() == "facts");
+    facts->look_for_layers({"same", "key", "other"});
+    CHECK(facts->layer("same") == layer_of("same"));
+    CHECK(facts->layer("key") == layer_of("own"));
+    CHECK(facts->layer("other").has_value() == (old == OldFacts::corrected));
     std::map<std::string, std::string> texts{{"text", "right"}, {"list", "right"}};
-    if (old == OldNotes::corrected) {
+    if (old == OldFacts::corrected) {
       texts["other"] = "kept";
     }
-    CHECK(notes->texts({"text", "list", "other"}) == texts);
+    CHECK(facts->texts({"text", "list", "other"}) == texts);
   }
 }
 
-TEST_CASE("notes are kept beside those that are there, and nothing is sent twice") {
+TEST_CASE("new facts are added to remembered ones, and nothing is sent twice") {
   Fixture fixture;
   fixture.keep({.about = "facts", .layers = {{"a", layer_of("a")}}, .texts = {{"one", "1"}}});
   fixture.keep({.layers = {{"b", layer_of("b")}}, .texts = {{"two", "2"}}});
@@ -177,24 +178,24 @@ TEST_CASE("notes are kept beside those that are there, and nothing is sent twice
   const auto requests = fixture.registry.requests();
   CHECK(std::all_of(requests.begin() + static_cast<std::ptrdiff_t>(before), requests.end(),
                     [](const auto& request) { return request.starts_with("GET "); }));
-  const auto notes = fixture.notes();
-  notes->read(executor, platform);
-  CHECK(notes->about() == "facts");
-  CHECK(notes->texts({"one", "two"}) ==
+  const auto facts = fixture.facts();
+  facts->read(executor, platform);
+  CHECK(facts->about() == "facts");
+  CHECK(facts->texts({"one", "two"}) ==
         std::map<std::string, std::string>{{"one", "1"}, {"two", "2"}});
 }
 
-TEST_CASE("a machine asks the repository for nothing of what it noted but what is there now") {
+TEST_CASE("a machine asks the repository only whether its own facts are still there") {
   Fixture fixture;
-  fixture.notes_of("one")->keep(fixture.open(), executor, platform, [&](const Notes&) {
-    return News{.about = "facts", .texts = {{"small", "text"}}};
+  fixture.facts_of("one")->keep(fixture.open(), executor, platform, [&](const RememberedFacts&) {
+    return NewFacts{.about = "facts", .texts = {{"small", "text"}}};
   });
   const auto count_blobs = [&](const std::string& machine) {
     const auto before = static_cast<std::ptrdiff_t>(fixture.registry.requests().size());
-    const auto notes = fixture.notes_of(machine);
-    notes->read(executor, platform);
-    CHECK(notes->about() == "facts");
-    CHECK(notes->texts({"small"}).at("small") == "text");
+    const auto facts = fixture.facts_of(machine);
+    facts->read(executor, platform);
+    CHECK(facts->about() == "facts");
+    CHECK(facts->texts({"small"}).at("small") == "text");
     const auto requests = fixture.registry.requests();
     return std::count_if(requests.begin() + before, requests.end(), [](const auto& request) {
       return request.find("/blobs/") != std::string::npos;
@@ -205,7 +206,7 @@ TEST_CASE("a machine asks the repository for nothing of what it noted but what i
   CHECK(count_blobs("two") == 0);
 }
 
-TEST_CASE("lists are gathered in one blob, and noted once") {
+TEST_CASE("lists are gathered in one blob, and remembered once") {
   Fixture fixture;
   fixture.keep({.texts = {{"text", "alone"}, {"same", "alone"}},
                 .lists = {{"one", "1"}, {"two", "2"}, {"long", std::string(1'500'000, 'x')}}});
@@ -222,12 +223,12 @@ TEST_CASE("lists are gathered in one blob, and noted once") {
   CHECK(blobs_since(0) == 5);
 
   auto before = fixture.registry.requests().size();
-  const auto notes = fixture.notes();
-  notes->read(executor, platform);
-  CHECK(notes->texts({"two", "one", "same", "text", "none"}) ==
+  const auto facts = fixture.facts();
+  facts->read(executor, platform);
+  CHECK(facts->texts({"two", "one", "same", "text", "none"}) ==
         std::map<std::string, std::string>{
             {"one", "1"}, {"same", "alone"}, {"text", "alone"}, {"two", "2"}});
-  CHECK(notes->texts({"long"}).at("long").size() == 1'500'000);
+  CHECK(facts->texts({"long"}).at("long").size() == 1'500'000);
   const auto requests = fixture.registry.requests();
   CHECK(std::count_if(requests.begin() + static_cast<std::ptrdiff_t>(before), requests.end(),
                       [](const auto& request) { return request.starts_with("GET "); }) == 5);
@@ -235,7 +236,7 @@ TEST_CASE("lists are gathered in one blob, and noted once") {
   before = requests.size();
   fixture.keep({.lists = {{"one", "another 1"}, {"three", "3"}}});
   CHECK(blobs_since(before) == 2);
-  const auto later = fixture.notes();
+  const auto later = fixture.facts();
   later->read(executor, platform);
   CHECK(later->texts({"one", "two", "three"}) ==
         std::map<std::string, std::string>{{"one", "1"}, {"three", "3"}, {"two", "2"}});
@@ -259,28 +260,28 @@ TEST_CASE("lists that are not as they should be are none") {
     const auto text = image::to_json(manifest);
     repository->put_manifest(
         {.media_type = manifest.media_type, .text = text, .digest = sha256(text)}, tag);
-    const auto notes = fixture.notes();
-    notes->read(executor, platform);
-    CHECK(notes->texts({"one", "two"}).empty());
+    const auto facts = fixture.facts();
+    facts->read(executor, platform);
+    CHECK(facts->texts({"one", "two"}).empty());
   }
 }
 
-TEST_CASE("another executor image has notes of its own") {
+TEST_CASE("another executor image has facts of its own") {
   Fixture fixture;
   fixture.keep({.about = "facts"});
-  const auto notes = fixture.notes();
-  notes->read(sha256("another executor image"), platform);
-  CHECK_FALSE(notes->about());
-  notes->read(executor, "linux/arm64");
-  CHECK_FALSE(notes->about());
-  notes->read(executor, platform);
-  CHECK(notes->about() == "facts");
+  const auto facts = fixture.facts();
+  facts->read(sha256("another executor image"), platform);
+  CHECK_FALSE(facts->about());
+  facts->read(executor, "linux/arm64");
+  CHECK_FALSE(facts->about());
+  facts->read(executor, platform);
+  CHECK(facts->about() == "facts");
 }
 
-TEST_CASE("notes that are not as they should be are none") {
-  const auto good = some_notes();
-  const auto text = notes_json(good, executor, platform);
-  CHECK(read_notes(manifest_of(good), text, executor, platform) == [&] {
+TEST_CASE("damaged facts are ignored") {
+  const auto good = some_facts();
+  const auto text = facts_json(good, executor, platform);
+  CHECK(read_facts(manifest_of(good), text, executor, platform) == [&] {
     auto expected = good;
     expected.texts[0].second.media_type = "application/vnd.autopack.note.v1+gzip";
     return expected;
@@ -329,21 +330,21 @@ TEST_CASE("notes that are not as they should be are none") {
     auto changed = text;
     auto manifest = manifest_of(good);
     row.change(changed, manifest);
-    CHECK_FALSE(read_notes(manifest, changed, executor, platform));
+    CHECK_FALSE(read_facts(manifest, changed, executor, platform));
   }
 }
 
 TEST_CASE("a repository that cannot be read or written costs a line and no error") {
   Fixture fixture;
-  RepositoryNotes notes{[]() -> std::shared_ptr<registry::Repository> {
+  RepositoryFacts facts{[]() -> std::shared_ptr<registry::Repository> {
                           throw Error(ErrorKind::remote, "it is closed");
                         },
                         fixture.directory.path(), state::BlobCache{fixture.directory.path()},
                         fixture.reporter};
-  notes.read(executor, platform);
-  CHECK_FALSE(notes.about());
+  facts.read(executor, platform);
+  CHECK_FALSE(facts.about());
   REQUIRE(fixture.reporter.details.size() == 1);
   CHECK(fixture.reporter.details[0].find("it is closed") != std::string::npos);
 }
 
-}  // namespace autopack::services_notes_test
+}  // namespace autopack::executor_remembered_test

@@ -1,11 +1,11 @@
-#include "executor/notes/repository_notes.hpp"
+#include "executor/remembered/repository_facts.hpp"
 
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "executor/notes/noted_texts.hpp"
-#include "executor/notes/notes_format.hpp"
-#include "executor/notes/written_notes.hpp"
+#include "executor/remembered/facts_format.hpp"
+#include "executor/remembered/remembered_texts.hpp"
+#include "executor/remembered/written_facts.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace autopack {
 
 namespace {
 
-using namespace notes_format;
+using namespace facts_format;
 
 constexpr std::size_t connections{8};
 
@@ -40,10 +40,10 @@ std::string index_text(registry::Repository& repository,
   return std::move(*text);
 }
 
-std::optional<Notes> read_from(registry::Repository& repository,
-                               const state::BlobCache& blobs,
-                               const Digest& executor,
-                               const std::string& platform) {
+std::optional<RememberedFacts> read_from(registry::Repository& repository,
+                                         const state::BlobCache& blobs,
+                                         const Digest& executor,
+                                         const std::string& platform) {
   const auto tag = tag_of(executor, platform);
   const auto stored = repository.manifest(tag);
   if (!stored) {
@@ -53,7 +53,7 @@ std::optional<Notes> read_from(registry::Repository& repository,
   if (manifest.config.media_type != index_type || manifest.config.size > largest_index) {
     return std::nullopt;
   }
-  return read_notes(manifest, index_text(repository, manifest, blobs), executor, platform);
+  return read_facts(manifest, index_text(repository, manifest, blobs), executor, platform);
 }
 
 /// Returns `first`, followed by the entries of `old` with other keys.
@@ -73,18 +73,21 @@ std::vector<std::pair<std::string, Value>> merged(
   return first;
 }
 
-/// Writes `news` in addition to the facts in `before` with other keys. `seen` are the facts that
-/// were known when `news` was determined.
-void write(const NotesTarget& to, News news, const Notes& before, const Notes& seen) {
+/// Writes `new_facts` in addition to the facts in `before` with other keys. `seen` are the facts
+/// that were known when `new_facts` was determined.
+void write(const FactsTarget& to,
+           NewFacts new_facts,
+           const RememberedFacts& before,
+           const RememberedFacts& seen) {
   auto& [target, blobs, executor, platform] = to;
-  Notes after{.about = news.about ? news.about : before.about,
-              .layers = merged(std::move(news.layers), before.layers, most_layers)};
-  auto [sent, texts] = pack_texts(news, seen, blobs);
+  RememberedFacts after{.about = new_facts.about ? new_facts.about : before.about,
+                        .layers = merged(std::move(new_facts.layers), before.layers, most_layers)};
+  auto [sent, texts] = pack_texts(new_facts, seen, blobs);
   after.texts = merged(std::move(texts), before.texts, most_texts);
   if (sent.empty() && after.about == before.about && after.layers == before.layers) {
     return;
   }
-  const auto index = notes_json(after, executor, platform);
+  const auto index = facts_json(after, executor, platform);
   if (index.size() > largest_index) {
     return;
   }
@@ -101,16 +104,16 @@ void write(const NotesTarget& to, News news, const Notes& before, const Notes& s
       tag_of(executor, platform));
 }
 
-void keep_in(const NotesTarget& to, const RepositoryNotes::FindNews& find) {
+void keep_in(const FactsTarget& to, const RepositoryFacts::FindNewFacts& find) {
   const auto before =
-      read_from(to.repository, to.blobs, to.executor, to.platform).value_or(Notes{});
+      read_from(to.repository, to.blobs, to.executor, to.platform).value_or(RememberedFacts{});
   write(to, find(before), before, before);
 }
 
-/// Counts the layers of `news` whose remembered contents differ.
-std::size_t count_contradicted(const News& news, const Notes& noted) {
-  return static_cast<std::size_t>(std::ranges::count_if(news.layers, [&](const auto& own) {
-    return std::ranges::any_of(noted.layers, [&](const auto& other) {
+/// Counts the layers of `new_facts` whose remembered contents differ.
+std::size_t count_contradicted(const NewFacts& new_facts, const RememberedFacts& remembered) {
+  return static_cast<std::size_t>(std::ranges::count_if(new_facts.layers, [&](const auto& own) {
+    return std::ranges::any_of(remembered.layers, [&](const auto& other) {
       return other.first == own.first && other.second.diff_id != own.second.diff_id;
     });
   }));
@@ -128,7 +131,7 @@ void or_report(Reporter& reporter, Work work) {
 
 }  // namespace
 
-RepositoryNotes::RepositoryNotes(Open open,
+RepositoryFacts::RepositoryFacts(Open open,
                                  std::filesystem::path directory,
                                  state::BlobCache blobs,
                                  Reporter& reporter)
@@ -137,20 +140,20 @@ RepositoryNotes::RepositoryNotes(Open open,
       blobs_{std::move(blobs)},
       reporter_{reporter} {}
 
-std::shared_ptr<registry::Repository> RepositoryNotes::repository() {
+std::shared_ptr<registry::Repository> RepositoryFacts::repository() {
   if (!repository_) {
     repository_ = open_();
   }
   return repository_;
 }
 
-void RepositoryNotes::read(const Digest& executor, const std::string& platform) {
+void RepositoryFacts::read(const Digest& executor, const std::string& platform) {
   auto tag = tag_of(executor, platform);
   if (tag == tag_) {
     return;
   }
   tag_ = std::move(tag);
-  notes_ = {};
+  facts_ = {};
   there_.clear();
   or_report(reporter_, [&] { repository(); });
   if (!repository_) {
@@ -158,69 +161,70 @@ void RepositoryNotes::read(const Digest& executor, const std::string& platform) 
   }
   reading_ = in_background(
       [&reporter = reporter_, blobs = blobs_, from = repository(), executor, platform] {
-        Notes notes;
-        or_report(reporter,
-                  [&] { notes = read_from(*from, blobs, executor, platform).value_or(Notes{}); });
-        return notes;
+        RememberedFacts facts;
+        or_report(reporter, [&] {
+          facts = read_from(*from, blobs, executor, platform).value_or(RememberedFacts{});
+        });
+        return facts;
       });
 }
 
-const Notes& RepositoryNotes::notes() {
+const RememberedFacts& RepositoryFacts::facts() {
   if (reading_.valid()) {
-    notes_ = reading_.get();
+    facts_ = reading_.get();
   }
-  return notes_;
+  return facts_;
 }
 
-void RepositoryNotes::look_for_layers(const std::vector<std::string>& keys) {
-  std::vector<const std::pair<std::string, image::LayerFacts>*> noted;
-  for (const auto& one : notes().layers) {
+void RepositoryFacts::look_for_layers(const std::vector<std::string>& keys) {
+  std::vector<const std::pair<std::string, image::LayerFacts>*> remembered;
+  for (const auto& one : facts().layers) {
     if (!there_.contains(one.first) && contains(keys, one.first)) {
-      noted.push_back(&one);
+      remembered.push_back(&one);
     }
   }
   std::mutex mutex;
   or_report(reporter_, [&] {
-    in_parallel(noted.size(), connections, [&](std::size_t i) {
-      const auto& layer = noted[i]->second;
+    in_parallel(remembered.size(), connections, [&](std::size_t i) {
+      const auto& layer = remembered[i]->second;
       if (repository()->has_blob(layer.digest, layer.size)) {
         const std::lock_guard lock{mutex};
-        there_.insert(*noted[i]);
+        there_.insert(*remembered[i]);
       }
     });
   });
 }
 
-std::optional<image::LayerFacts> RepositoryNotes::layer(const std::string& key) const {
+std::optional<image::LayerFacts> RepositoryFacts::layer(const std::string& key) const {
   const auto found = there_.find(key);
   return found != there_.end() ? std::optional{found->second} : std::nullopt;
 }
 
-bool RepositoryNotes::has_text(const std::string& key) {
-  return noted_text(notes(), key) != nullptr;
+bool RepositoryFacts::has_text(const std::string& key) {
+  return remembered_text(facts(), key) != nullptr;
 }
 
-image::Reader RepositoryNotes::open_layer(const image::Descriptor& layer) {
+image::Reader RepositoryFacts::open_layer(const image::Descriptor& layer) {
   auto reader = registry::blob_source(*repository(), layer)();
   return [held = repository(), reader = std::move(reader)](char* buffer, std::size_t size) {
     return reader(buffer, size);
   };
 }
 
-std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std::string>& keys) {
+std::map<std::string, std::string> RepositoryFacts::texts(const std::vector<std::string>& keys) {
   struct Blob {
     image::Descriptor known;
     std::set<std::string> keys{};
   };
 
-  std::map<std::string, Blob> noted;  // by digest
-  for (const auto& [key, blob] : notes().texts) {
+  std::map<std::string, Blob> remembered;  // by digest
+  for (const auto& [key, blob] : facts().texts) {
     if (contains(keys, key) && blob.size <= largest_packed_text) {
-      noted.try_emplace(blob.digest.str(), Blob{.known = blob}).first->second.keys.insert(key);
+      remembered.try_emplace(blob.digest.str(), Blob{.known = blob}).first->second.keys.insert(key);
     }
   }
   std::vector<const Blob*> blobs;
-  for (const auto& [digest, blob] : noted) {
+  for (const auto& [digest, blob] : remembered) {
     blobs.push_back(&blob);
   }
   std::mutex mutex;
@@ -235,27 +239,28 @@ std::map<std::string, std::string> RepositoryNotes::texts(const std::vector<std:
   return found;
 }
 
-void RepositoryNotes::keep(std::shared_ptr<registry::Repository> target,
+void RepositoryFacts::keep(std::shared_ptr<registry::Repository> target,
                            const Digest& executor,
                            const std::string& platform,
-                           FindNews find) {
+                           FindNewFacts find) {
   keeping_ = in_background([&reporter = reporter_, blobs = blobs_, target = std::move(target),
                             executor, platform, find = std::move(find)] {
     or_report(reporter, [&] { keep_in({*target, blobs, executor, platform}, find); });
   });
 }
 
-std::size_t write_notes(Reporter& reporter,
-                        const NotesTarget& target,
-                        const RepositoryNotes::FindNews& find,
-                        OldNotes old) {
+std::size_t write_facts(Reporter& reporter,
+                        const FactsTarget& target,
+                        const RepositoryFacts::FindNewFacts& find,
+                        OldFacts old) {
   std::size_t contradicted = 0;
   or_report(reporter, [&] {
     const auto before = read_from(target.repository, target.blobs, target.executor, target.platform)
-                            .value_or(Notes{});
-    auto news = find(Notes{});
-    contradicted = count_contradicted(news, before);
-    write(target, std::move(news), old == OldNotes::replaced ? Notes{} : before, Notes{});
+                            .value_or(RememberedFacts{});
+    auto new_facts = find(RememberedFacts{});
+    contradicted = count_contradicted(new_facts, before);
+    write(target, std::move(new_facts), old == OldFacts::replaced ? RememberedFacts{} : before,
+          RememberedFacts{});
   });
   return contradicted;
 }

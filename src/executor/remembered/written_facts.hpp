@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/notes/repository_notes.hpp"
+#include "executor/remembered/repository_facts.hpp"
 
 #include <cstddef>
 #include <string>
@@ -8,14 +8,14 @@
 namespace autopack {
 
 /// Where to write facts that were not read: about one executor image, in one repository.
-struct NotesTarget {
+struct FactsTarget {
   registry::Repository& repository;
   const state::BlobCache& blobs;
   const Digest& executor;
   const std::string& platform;
 };
 
-enum class OldNotes {
+enum class OldFacts {
   corrected,  ///< remembered facts with other keys stay
   replaced,   ///< no remembered fact stays
 };
@@ -23,9 +23,9 @@ enum class OldNotes {
 /// Writes the facts that `find` returns for empty remembered facts; all its layers were made from
 /// their wheels. Returns how many of these layers the remembered facts described differently. If
 /// the repository refuses them, that causes a detail line and no error.
-std::size_t write_notes(Reporter& reporter,
-                        const NotesTarget& target,
-                        const RepositoryNotes::FindNews& find,
-                        OldNotes old);
+std::size_t write_facts(Reporter& reporter,
+                        const FactsTarget& target,
+                        const RepositoryFacts::FindNewFacts& find,
+                        OldFacts old);
 
 }  // namespace autopack

@@ -1,7 +1,7 @@
-#include "executor/notes/noted_texts.hpp"
+#include "executor/remembered/remembered_texts.hpp"
 
 #include "base/json.hpp"
-#include "executor/notes/notes_format.hpp"
+#include "executor/remembered/facts_format.hpp"
 #include "image/archive_reader.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace autopack {
 
 namespace {
 
-using namespace notes_format;
+using namespace facts_format;
 using nlohmann::json;
 
 /// Texts up to this size are also cached on this machine. Larger ones are lists of files of wheels,
@@ -37,14 +37,15 @@ std::string packed_text(registry::Repository& repository,
 
 class Packing {
 public:
-  Packing(const Notes& before, const state::BlobCache& kept) : before_{before}, kept_{kept} {}
+  Packing(const RememberedFacts& before, const state::BlobCache& kept)
+      : before_{before}, kept_{kept} {}
 
   void add_texts(const std::map<std::string, std::string>& all) {
     for (const auto& [key, text] : all) {
       if (auto blob = pack(text, text_type)) {
         packed_.texts.emplace_back(key, *blob->known);
-        const auto* noted = noted_text(before_, key);
-        if (noted == nullptr || noted->digest != blob->known->digest) {
+        const auto* remembered = remembered_text(before_, key);
+        if (remembered == nullptr || remembered->digest != blob->known->digest) {
           packed_.blobs.push_back(std::move(*blob));
         }
       }
@@ -65,7 +66,7 @@ public:
       size = 0;
     };
     for (const auto& [key, text] : all) {
-      if (noted_text(before_, key) != nullptr) {
+      if (remembered_text(before_, key) != nullptr) {
         continue;
       }
       if (!gathered.empty() && size + text.size() > largest_gathered) {
@@ -85,7 +86,7 @@ private:
   /// Returns nothing if the text is too long, so that it counts as absent.
   std::optional<registry::Blob> pack(const std::string& text, const char* type) const {
     auto packed = image::compressed(text);
-    if (packed.size() > largest_packed_text || text.size() > largest_noted_text) {
+    if (packed.size() > largest_packed_text || text.size() > largest_remembered_text) {
       return std::nullopt;
     }
     if (packed.size() <= largest_kept_text) {
@@ -94,7 +95,7 @@ private:
     return new_blob(std::move(packed), type);
   }
 
-  const Notes& before_;
+  const RememberedFacts& before_;
   const state::BlobCache& kept_;
   PackedTexts packed_{};
 };
@@ -123,16 +124,18 @@ registry::Blob new_blob(std::string bytes, const char* media_type) {
           .is_new = true};
 }
 
-const image::Descriptor* noted_text(const Notes& notes, const std::string& key) {
+const image::Descriptor* remembered_text(const RememberedFacts& facts, const std::string& key) {
   const auto found =
-      std::ranges::find_if(notes.texts, [&](const auto& one) { return one.first == key; });
-  return found != notes.texts.end() ? &found->second : nullptr;
+      std::ranges::find_if(facts.texts, [&](const auto& one) { return one.first == key; });
+  return found != facts.texts.end() ? &found->second : nullptr;
 }
 
-PackedTexts pack_texts(const News& news, const Notes& before, const state::BlobCache& kept) {
+PackedTexts pack_texts(const NewFacts& new_facts,
+                       const RememberedFacts& before,
+                       const state::BlobCache& kept) {
   Packing packing{before, kept};
-  packing.add_texts(news.texts);
-  packing.add_lists(news.lists);
+  packing.add_texts(new_facts.texts);
+  packing.add_lists(new_facts.lists);
   return packing.take();
 }
 
@@ -157,7 +160,8 @@ std::map<std::string, std::string> read_texts(registry::Repository& repository,
                                               const image::Descriptor& blob,
                                               const std::set<std::string>& keys,
                                               const state::BlobCache& kept) {
-  const auto text = image::decompressed(packed_text(repository, blob, kept), largest_noted_text);
+  const auto text =
+      image::decompressed(packed_text(repository, blob, kept), largest_remembered_text);
   if (blob.media_type == lists_type) {
     return gathered(text, keys);
   }

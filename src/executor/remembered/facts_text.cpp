@@ -1,7 +1,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "executor/notes/notes_format.hpp"
-#include "executor/notes/repository_notes.hpp"
+#include "executor/remembered/facts_format.hpp"
+#include "executor/remembered/repository_facts.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -10,7 +10,7 @@ namespace autopack {
 
 namespace {
 
-using namespace notes_format;
+using namespace facts_format;
 using nlohmann::json;
 
 constexpr std::uint64_t largest_layer{std::uint64_t{1} << 50U};
@@ -41,9 +41,11 @@ std::optional<image::LayerFacts> layer_of(const json& value) {
 
 }  // namespace
 
-std::string notes_json(const Notes& notes, const Digest& executor, const std::string& platform) {
+std::string facts_json(const RememberedFacts& facts,
+                       const Digest& executor,
+                       const std::string& platform) {
   json layers = json::array();
-  for (const auto& [key, layer] : notes.layers) {
+  for (const auto& [key, layer] : facts.layers) {
     layers.push_back({{"key", key},
                       {"digest", layer.digest.str()},
                       {"diff_id", layer.diff_id.str()},
@@ -53,32 +55,32 @@ std::string notes_json(const Notes& notes, const Digest& executor, const std::st
   return print_json(json{{"format", version},
                          {"executor", executor.str()},
                          {"platform", platform},
-                         {"about", notes.about.value_or("")},
+                         {"about", facts.about.value_or("")},
                          {"layers", std::move(layers)}});
 }
 
-std::optional<Notes> read_notes(const image::Manifest& manifest,
-                                std::string_view text,
-                                const Digest& executor,
-                                const std::string& platform) {
+std::optional<RememberedFacts> read_facts(const image::Manifest& manifest,
+                                          std::string_view text,
+                                          const Digest& executor,
+                                          const std::string& platform) {
   const json read = text.size() <= largest_index ? parse_json(text) : json{};
   if (!read.is_object() || manifest.layers.size() > most_texts) {
     return std::nullopt;
   }
-  Notes notes;
+  RememberedFacts facts;
   try {
     if (read.at("format") != json(version) || read.at("executor") != json(executor.str()) ||
         read.at("platform") != json(platform) || read.at("layers").size() > most_layers) {
       return std::nullopt;
     }
-    notes.about = non_empty(read.at("about").get<std::string>());
+    facts.about = non_empty(read.at("about").get<std::string>());
     for (const auto& one : read.at("layers")) {
       const auto layer = layer_of(one);
       auto key = one.at("key").get<std::string>();
       if (!layer || !is_key(key)) {
         return std::nullopt;
       }
-      notes.layers.emplace_back(std::move(key), *layer);
+      facts.layers.emplace_back(std::move(key), *layer);
     }
   } catch (const json::exception&) {
     return std::nullopt;
@@ -91,13 +93,13 @@ std::optional<Notes> read_notes(const image::Manifest& manifest,
     }
     for (auto& key : split(keys->second, ' ')) {
       if (is_key(key)) {
-        notes.texts.emplace_back(std::move(key), image::Descriptor{.media_type = blob.media_type,
+        facts.texts.emplace_back(std::move(key), image::Descriptor{.media_type = blob.media_type,
                                                                    .digest = blob.digest,
                                                                    .size = blob.size});
       }
     }
   }
-  return notes.texts.size() <= most_texts ? std::optional{std::move(notes)} : std::nullopt;
+  return facts.texts.size() <= most_texts ? std::optional{std::move(facts)} : std::nullopt;
 }
 
 }  // namespace autopack
