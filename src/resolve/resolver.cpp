@@ -493,8 +493,21 @@ std::optional<std::string> solve_above(Run& run,
   }
 }
 
+/// Returns true if `lock` has a pre-release of a package that `before` does not have.
+bool has_new_prerelease(const std::string& lock, const std::string& before) {
+  const auto old = packages_in(before);
+  return std::ranges::any_of(packages_in(lock), [&](const Package& package) {
+    const auto version = python::Version::parse(package.version);
+    return version && version->is_prerelease() &&
+           std::ranges::none_of(old, [&](const Package& other) {
+             return other.name == package.name && other.version == package.version;
+           });
+  });
+}
+
 /// Returns `lock`, or a better one in which packages that were left behind are raised: all of them,
-/// or the first one that can be. None is raised at the cost of a package of the image.
+/// or the first one that can be. None is raised at the cost of a package of the image, or to a
+/// pre-release, which uv takes if nothing else is above a bound.
 std::string raised(Run& run,
                    const Question& question,
                    const Means& means,
@@ -505,8 +518,10 @@ std::string raised(Run& run,
   const auto replaced = replaced_in(lock, question);
   const auto raise = [&](const std::vector<Package>& packages) {
     auto found = solve_above(run, question, means, lock, packages);
-    return found && std::ranges::includes(replaced, replaced_in(*found, question)) ? found
-                                                                                   : std::nullopt;
+    return found && (question.prereleases || !has_new_prerelease(*found, lock)) &&
+                   std::ranges::includes(replaced, replaced_in(*found, question))
+               ? found
+               : std::nullopt;
   };
   auto better = behind.empty() ? std::nullopt : raise(behind);
   for (std::size_t i = 0; !better && behind.size() > 1 && i < behind.size() && i < most_tries;

@@ -187,6 +187,19 @@ TEST_CASE("what is left far behind is raised if that solves") {
   CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // as it was locked
 }
 
+TEST_CASE("nothing is raised to a pre-release, unless pre-releases are wanted") {
+  const FakeUv uv{
+      "if grep -q '^far>2.0$' ../constraints.txt; then version=5.0.dev2; else version=2.0; fi\n"
+      "printf '%s\\n' '[[packages]]' 'name = \"far\"' \"version = \\\"$version\\\"\" > "
+      "pylock.toml\n"};
+  auto asked = question();
+  asked.direct = {"far"};
+  const auto newest = [](const std::string&) { return python::Version::parse("6.0"); };
+  CHECK(uv.answer(asked, {}, {}, newest).packages.find("\"2.0\"") != std::string::npos);
+  asked.prereleases = true;
+  CHECK(uv.answer(asked, {}, {}, newest).packages.find("5.0.dev2") != std::string::npos);
+}
+
 TEST_CASE("what the project requires itself does not sink for another that rises") {
   const FakeUv uv{
       "grep -q '^far>2.0$' ../constraints.txt && far=5.0 || far=2.0\n"
