@@ -13,7 +13,7 @@ from testbed import autopack
 
 LONG = testbed.FORM == 'long'
 CORPUS = testbed.ROOT / 'tests' / 'corpus'
-KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', 'says', 'explains', 'refused', 'fails'}
+KEYS = {'trait', 'prepare', 'start', 'arguments', 'bases', 'prints', 'status', 'says', 'explains', 'refused', 'fails', 'nightly'}
 
 
 class Expected:
@@ -36,6 +36,7 @@ class Expected:
         self.bases = every[first:first + 1] if testbed.FORM == 'daily' else every
         self.prints, self.says = values.get('prints', []), values.get('says', [])
         self.explains, self.refused = values.get('explains', []), values.get('refused', [])
+        self.nightly = values.get('nightly', '')
         self.fails, self.status = values.get('fails', []), values.get('status', 0)
 
 
@@ -64,8 +65,17 @@ class Corpus(unittest.TestCase):
     def check(self, expected, base):
         self.folder = checkout(expected)
         self.addCleanup(testbed.remove_images_later, f'autopack/{expected.name}')
-        check = self.refused if expected.refused else self.fails if expected.fails else self.runs
+        runs = self.scans if expected.nightly and testbed.FORM == 'daily' else self.runs
+        check = self.refused if expected.refused else self.fails if expected.fails else runs
         check(expected, base)
+
+    def scans(self, expected, base):
+        """What is known without a build; the nightly form builds it."""
+        said = self.call('explain', expected, base)
+        for text in expected.explains:
+            self.assertIn(text, said.out)
+        if not expected.says:
+            self.assertEqual(warnings(said.err), [])
 
     def runs(self, expected, base):
         # The program's own output is not autopack's.

@@ -67,7 +67,7 @@ class Equivalence(Base):
                               if our_tree[path] != their_tree[path]}, {})
 
     def test_holds_for_the_examples(self):
-        for name, flags in CASES.items():
+        for name, flags in testbed.daily_sample(CASES.items(), 3):
             with self.subTest(name):
                 self.check(testbed.example(name), name, '--resolver=engine', *flags)
 

@@ -63,6 +63,7 @@ class PrintedDockerfile(unittest.TestCase):
     def test_gives_the_same_image_for_a_script(self):
         self.check('script', '--script=trainer/task.py')
 
+    @testbed.nightly('test_gives_the_same_image_for_setup_py')
     def test_gives_the_same_image_with_requirements(self):
         self.check('requirements', '--script=trainer/task.py')
 

@@ -158,6 +158,7 @@ class Podman(unittest.TestCase):
                           cwd=folder, env=env)
         self.assertIn('accuracy: 0.9', answer.out)
 
+    @testbed.nightly('test_local_jobs, with docker')
     def test_jobs_of_several_pools_and_studies_run_there(self):
         base = 'localhost/autopack-tests/python:1'
         home = testbed.new_folder('home')

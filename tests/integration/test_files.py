@@ -99,6 +99,7 @@ class Outputs(Base):
         self.assertIn('accuracy: 0.9', docker('run', '--rm', loaded))
         skopeo('copy', '-q', f'oci:{place}/layout', f'oci-archive:{place}/copy.tar')
 
+    @testbed.nightly('the unit tests of image archives')
     def test_a_compressed_base_is_unpacked(self):
         place = testbed.new_folder('outputs')
         skopeo('copy', '-q', f'oci:{self.layout}', f'docker-archive:{place}/base.tar:base:1')
@@ -203,6 +204,7 @@ class Interoperation(Base):
         answer = self.build(f'oci:{place}/copy:1', f'--output=oci:{place}/again')
         self.assertTrue(answer.out.startswith('sha256:'), answer)
 
+    @testbed.nightly('test_engines.Podman')
     def test_podman(self):
         testbed.hold_podman(self.addCleanup)
         folder = testbed.new_folder('podman')

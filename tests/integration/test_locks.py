@@ -146,6 +146,7 @@ class Locks(unittest.TestCase):
         self.assertIn('nothing of `pylock.toml` is installed', answer.err)
         self.assertEqual(docker('run', '--rm', answer.json()['uri']), 'trained')
 
+    @testbed.nightly('test_beside_the_projects_own_package')
     def test_directories_are_built_as_requirements_that_name_them(self):
         write_in_tree('nested', '0.3').rename(self.folder / 'lib')
         self.write(train_py='import importlib.metadata as metadata, nested\n'

@@ -162,6 +162,7 @@ class Base(unittest.TestCase):
 
 
 class Observed(Base):
+    @testbed.nightly('version-read-by-setup of the corpus')
     def test_setup_py_reads_a_file_and_writes_a_module(self):
         folder = self.project({'setup.py': READS, 'VERSION': '1.2\n', 'notes.md': '',
                                'trainer/task.py': 'import greeter\nfrom trainer.version import version\nprint(version)\n'})
@@ -195,6 +196,7 @@ class Observed(Base):
     def git(self, folder, *arguments):
         testbed.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@example.org', *arguments], cwd=folder)
 
+    @testbed.nightly('version-from-git of the corpus')
     def test_a_tag_is_a_new_version_and_a_commit_is_not(self):
         folder = self.project({'pyproject.toml': SCM, 'trainer/task.py': VERSION_TASK})
         index = corpus_wheels.index().url
@@ -238,6 +240,7 @@ class Observed(Base):
         self.assertIn('which may read any file, and one changed', self.why(again))
         self.assertEqual(self.run_image(again), 'one\ntwo')
 
+    @testbed.nightly('test_setup_cfg_alone_is_read')
     def test_setup_py_copies_a_directory(self):
         folder = self.project({'setup.py': COPIES, 'assets/a.txt': 'one', 'trainer/task.py':
                                'import os\nfor name in sorted(os.listdir("trainer/assets")):\n    print(name)\n'})
@@ -251,6 +254,7 @@ class Observed(Base):
         folder = self.project({'setup.py': NUMPY, 'trainer/task.py': 'import trainer.built_with\nprint("built")\n'})
         self.assertEqual(self.run_image(self.build(folder)), 'built')
 
+    @testbed.nightly('test_sources, which compiles one')
     def test_an_extension_nested_in_the_package(self):
         base = compiler_base()
         folder = self.project({'setup.py': EXTENSION, 'trainer/fast/__init__.py': '', 'trainer/fast/sum.c': SUM_C,
@@ -292,11 +296,13 @@ class Layouts(Base):
         tree = testbed.file_tree(answer.json()['digest'], '/usr/local')
         self.assertEqual([path for path in tree if path.endswith('greeter-2.0.dist-info/METADATA')], [])
 
+    @testbed.nightly('src-layout of the corpus')
     def test_src_layout_namespaces_and_several_packages(self):
         task = 'import a.b.c, other\nprint("ran")\n'
         self.check({'pyproject.toml': PYPROJECT + '[project]\nname = "trainer"\nversion = "1"\n',
                     'src/trainer/task.py': task, 'src/a/b/c.py': '', 'src/other/__init__.py': ''})
 
+    @testbed.nightly('package-dir-is-the-root of the corpus')
     def test_a_directory_for_packages_that_is_the_root(self):
         self.check({'setup.py': 'from setuptools import find_packages, setup\nsetup(name="trainer", version="1", '
                                 'package_dir={"": "."}, packages=find_packages(exclude=["tests*"]))\n',
@@ -308,6 +314,7 @@ class Layouts(Base):
                     'train.py': 'import greeter\nprint(greeter.hello())\n', 'a/__init__.py': '', 'b/__init__.py': ''},
                    entry='--script=train.py', said='hello one')
 
+    @testbed.nightly('workspace of the corpus')
     def test_members_of_a_workspace(self):
         self.check({'pyproject.toml': PYPROJECT + '[project]\nname = "trainer"\nversion = "1"\ndependencies = ["lib"]\n'
                                       '[tool.setuptools]\npackages = ["trainer"]\n[tool.uv.sources]\nlib = {workspace = true}\n'
@@ -318,6 +325,7 @@ class Layouts(Base):
 
 
 class OtherBackend(Base):
+    @testbed.nightly('backend-poetry of the corpus')
     def test_is_fetched_and_what_only_it_knows_is_installed(self):
         house = testbed.new_folder('backend')
         testbed.run([testbed.SYSTEM_PYTHON, testbed.ROOT / 'tests/support/debian_wheels.py', '--to', house,

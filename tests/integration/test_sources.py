@@ -208,6 +208,7 @@ class Sources(unittest.TestCase):
         self.require(f'git+file://{folder}@{"0" * 40}')
         self.assertIn('could not fetch', self.build(status=1).err)
 
+    @testbed.nightly('test_a_commit_of_a_repository')
     def test_a_lock_with_a_commit_and_a_wheel_of_the_project(self):
         folder, commit = self.repository()
         self.put_local_wheel()
@@ -231,6 +232,7 @@ class Sources(unittest.TestCase):
         self.assertIn('from `plain` 1.0, a source distribution', answer.err)
         self.assertIsNotNone(self.run_image(answer, 'plain')['plain'][1])
 
+    @testbed.nightly('test_what_no_binary_names_is_built_though_it_has_a_wheel')
     def test_no_binary_of_all_builds_each_once(self):
         house = testbed.new_folder('all')
         for name, version in (('first', '1.0'), ('first', '1.1'), ('second', '2.0')):
@@ -258,6 +260,7 @@ class Sources(unittest.TestCase):
         answer = self.build('--engine=direct', env=env, status=1)
         self.assertIn('requirements.txt:5: `--no-binary` asks for a source distribution of `third` 3.0', answer.err)
 
+    @testbed.nightly('test_what_no_binary_names_is_built_though_it_has_a_wheel')
     def test_an_option_that_hides_files_is_named(self):
         # The build requirement of `timed` is available only as a wheel.
         self.require('--no-binary :all:', 'timed==1.0')
@@ -272,6 +275,7 @@ class Sources(unittest.TestCase):
         self.assertIn('in `requirements.txt` line 3 leaves files of the index out', answer.err)
         self.assertNotIn('line 2 leaves', answer.err)
 
+    @testbed.nightly('test_a_directory_is_built_again_when_it_changes_alone')
     def test_an_extra_package_beside_pins(self):
         package = write_sources('beside', '0.1')
         self.require('plain==1.0')

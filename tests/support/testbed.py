@@ -37,6 +37,22 @@ SYSTEM_PYTHON = '/usr/bin/python3'
 # The size of sweeps: `daily` takes a sample, `nightly` a larger one, `long` everything.
 FORM = os.environ.get('AUTOPACK_TESTS', 'daily')
 
+
+
+def nightly(daily):
+    """Marks a test that the daily form leaves out, because `daily` covers its kind; the others run it."""
+    def mark(test):
+        test.covered_by = daily
+        return test
+    return mark
+
+
+def daily_sample(items, count):
+    """Returns `count` of `items` in the daily form, spread over all of them, else all."""
+    items = list(items)
+    return items[::-(-len(items) // count)] if FORM == 'daily' and items else items
+
+
 binary = None
 # The integration tests increase it, because the output with -vv is searched for secrets.
 verbosity = 'warning'

@@ -63,6 +63,7 @@ TEST_CASE("known failures determine who can fix them") {
   const char* const step = "[deps 2/2] RUN pip install x";
   const std::vector<Row> rows{
       {"write /x: no space left on device", step, "", ErrorKind::environment, "docker system df"},
+      {"max depth exceeded", step, "", ErrorKind::project, "into one layer"},
       {failed.c_str(), step, "OSError: [Errno 28] No space left on device", ErrorKind::environment,
        "docker system df"},
       {"executor failed running [/bin/sh -c x]: exit code: 137", step, "", ErrorKind::environment,
