@@ -156,7 +156,7 @@ root_suite() {
 # shellcheck disable=SC2016  # "$1" is for mmdebstrap's shell
 root_without=(--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*'
   --dpkgopt='path-exclude=/usr/share/locale/*' --customize-hook='cd "$1/usr" && rm -rf share/perl/5* lib/*/perl/5* \
-    lib/*/libperl.so* lib/*/gconv && find lib/python3 -path "*/numpy/*" -name tests -prune -exec rm -r {} +')
+    lib/*/libperl.so* lib/*/gconv lib/python3/dist-packages/numpy/tests lib/python3/dist-packages/numpy/*/tests')
 
 # What a root file system is made of: suite and packages, and what is left out.
 root_key() {
