@@ -211,6 +211,41 @@ std::optional<std::string> source_to_build(const std::string& text) {
              : std::nullopt;
 }
 
+/// Returns uv's hint that a package has wheels for other Pythons only, with these as versions;
+/// nothing for another hint.
+std::optional<std::string> pythons_with_wheels(std::string_view hint) {
+  constexpr std::string_view begin{"only found wheels for `"};
+  constexpr std::string_view end{"Python ABI tags: "};
+  const auto name_at = hint.find(begin);
+  const auto tags_at = hint.find(end);
+  if (name_at == std::string_view::npos || tags_at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto found = hint.substr(name_at + begin.size(), tags_at - name_at - begin.size());
+  const auto version_at = found.find("(v");
+  const auto version = version_at == std::string_view::npos
+                           ? std::string_view{}
+                           : found.substr(version_at + 1, found.find(')') - version_at - 1);
+  std::vector<std::string> pythons;
+  for (const auto& word : split(hint.substr(tags_at + end.size()), ',')) {
+    const auto tag = trim(word);
+    std::size_t digits = 4;  // "`cp3" is before the minor version
+    while (digits < tag.size() && is_digit(tag[digits])) {
+      ++digits;
+    }
+    if (!tag.starts_with("`cp") || digits == 4 || !is_digit(tag[3])) {
+      return std::nullopt;
+    }
+    auto python = fmt::format("{}.{}", tag[3], tag.substr(4, digits - 4));
+    if (!contains(pythons, python)) {
+      pythons.push_back(std::move(python));
+    }
+  }
+  return fmt::format("`{}`{}{} has wheels for Python {}: take an executor image with that Python",
+                     printable(found.substr(0, found.find('`'))), version.empty() ? "" : " ",
+                     printable(version.empty() ? version : version.substr(1)), join(pythons, ", "));
+}
+
 /// Throws uv's explanation as an error about the user's files.
 [[noreturn]] void throw_failure(const ProcessResult& result, const fs::path& project) {
   const auto text = replace_all(redact_credentials(result.errors), project.string() + "/", "");
@@ -249,7 +284,9 @@ std::optional<std::string> source_to_build(const std::string& text) {
     error.cause(printable(cause));
   }
   for (const auto& hint : hints) {
-    if (!is_about_uv(hint)) {
+    if (const auto pythons = pythons_with_wheels(hint)) {
+      error.hint(*pythons);
+    } else if (!is_about_uv(hint)) {
       error.hint(printable(hint.substr(0, hint.find(" Consider using `"))));  // a setting of uv
     }
   }

@@ -187,6 +187,22 @@ TEST_CASE("what is left far behind is raised if that solves") {
   CHECK(uv.answer(asked, {}, {}, newest("5.0")).raised.empty());  // as it was locked
 }
 
+TEST_CASE("a version without a wheel for this Python names the Pythons that have one") {
+  const auto hint_of = [](const std::string& hint) {
+    return failure(
+        FakeUv{"echo 'error: No solution found' >&2\necho 'hint: " + hint + "' >&2\nexit 1\n"});
+  };
+  const std::string begin =
+      "You require CPython 3.11 (`cp311`), but we only found wheels for `torch` (v1.11.0) with the "
+      "following Python ABI tags: ";
+  CHECK(
+      hint_of(begin + "`cp27mu`, `cp37m`, `cp310`, `cp310t`")
+          .find("hint: `torch` 1.11.0 has wheels for Python 2.7, 3.7, 3.10: take an executor image "
+                "with that Python") != std::string::npos);
+  CHECK(hint_of(begin + "`abi3`").find("hint: You require CPython 3.11") != std::string::npos);
+  CHECK(hint_of(begin + "`cp`").find("hint: You require CPython 3.11") != std::string::npos);
+}
+
 TEST_CASE("nothing is raised to a pre-release, unless pre-releases are wanted") {
   const FakeUv uv{
       "if grep -q '^far>2.0$' ../constraints.txt; then version=5.0.dev2; else version=2.0; fi\n"
