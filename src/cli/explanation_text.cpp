@@ -14,6 +14,7 @@ namespace {
 
 using pipeline::ExpectedUpload;
 using pipeline::ExplainedLayer;
+using pipeline::ExplainedPackage;
 using pipeline::Explanation;
 using pipeline::Kept;
 using pipeline::LeftOut;
@@ -22,6 +23,7 @@ constexpr std::size_t most_lines{24};  // of the tree
 constexpr std::size_t most_lines_of_all{400};
 constexpr std::size_t most_rules{12};
 constexpr std::size_t most_inputs{6};
+constexpr std::size_t most_packages{8};
 constexpr std::size_t most_depth{4};
 
 std::string files_text(std::size_t files) {
@@ -181,6 +183,33 @@ std::string kept_text(const std::vector<Kept>& kept, Detail detail) {
   return text.empty() ? text : "\nGoes in although git ignores it\n" + text;
 }
 
+std::string packages_text(const std::vector<ExplainedPackage>& packages, Detail detail) {
+  if (packages.empty()) {
+    return {};
+  }
+  std::uint64_t size = 0;
+  std::size_t widest = 0;
+  const std::size_t shown =
+      detail == Detail::brief ? std::min(packages.size(), most_packages) : packages.size();
+  for (std::size_t i = 0; i < packages.size(); ++i) {
+    size += packages[i].size;
+    widest = i < shown ? std::max(widest, packages[i].name.size() + packages[i].version.size() + 1)
+                       : widest;
+  }
+  std::string text = fmt::format("\nPackages: {}, {}\n", packages.size(), human_size(size));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [name, version, host, origin, bytes] = packages[i];
+    const auto title = printable(fmt::format("{} {}", name, version));
+    const auto wanted = origin.empty() ? origin : "  for " + printable(origin);
+    const auto from = host.empty() ? host : "  from " + printable(host);
+    text += fmt::format("{:>9}  {:<{}}{}{}\n", human_size(bytes), title, widest, wanted, from);
+  }
+  if (shown < packages.size()) {
+    text += fmt::format("           and {} more, which `-v` prints\n", packages.size() - shown);
+  }
+  return text;
+}
+
 std::string upload_word(const ExplainedLayer& layer) {
   return !layer.upload ? "unknown" : *layer.upload ? "yes" : "no";
 }
@@ -303,8 +332,8 @@ std::string explanation_text(const Explanation& explanation,
   report_installed(table, plan.dependencies);
   report_read(table, plan.dependencies, detail);
   return table.text() + tree_text(plan, detail) + kept_text(explanation.kept, detail) +
-         left_out_text(explanation.left_out, detail) + layers_text(explanation) +
-         outcomes_text(explanation, plan);
+         left_out_text(explanation.left_out, detail) + packages_text(explanation.packages, detail) +
+         layers_text(explanation) + outcomes_text(explanation, plan);
 }
 
 nlohmann::json explanation_json(const Explanation& explanation) {
@@ -335,6 +364,14 @@ nlohmann::json explanation_json(const Explanation& explanation) {
   for (const auto& one : explanation.kept) {
     kept.push_back({{"path", printable(one.path)}, {"why", printable(one.why)}});
   }
+  auto packages = nlohmann::json::array();
+  for (const auto& one : explanation.packages) {
+    packages.push_back({{"name", printable(one.name)},
+                        {"version", printable(one.version)},
+                        {"size", one.size},
+                        {"host", printable(one.host)},
+                        {"origin", printable(one.origin)}});
+  }
   const auto outcome = [](const packaging::Outcome& one) {
     return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};
   };
@@ -353,6 +390,7 @@ nlohmann::json explanation_json(const Explanation& explanation) {
        {{"image", outcome(explanation.image)},
         {"dependencies",
          explanation.dependencies ? outcome(*explanation.dependencies) : nlohmann::json{}}}},
+      {"packages", std::move(packages)},
       {"installer", {{"name", installer.name}, {"text", printable(installer.text)}}},
       {"engine",
        {{"name", explanation.engine}, {"why", printable(explanation.engine_why.value_or(""))}}}};

@@ -175,12 +175,12 @@ private:
     auto& services = session.services;
     const auto work = pipeline::plan_packaging(services, wanted,
                                                executor::facts_offline(services, wanted->request));
-    for (const auto& ballast : work.plan().ballast) {
+    for (const auto& large : work.plan().large_directories) {
       session.console.done("Left out",
                            fmt::format("{}/ without a rule: {}, no code, named nowhere (`{}` takes "
                                        "it in)",
-                                       printable(ballast.path), human_size(ballast.size),
-                                       source::include_flag(ballast.path)));
+                                       printable(large.path), human_size(large.size),
+                                       source::include_flag(large.path)));
     }
     return starter_ignore_file(pipeline::starter_ignore_text(work));
   }

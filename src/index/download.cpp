@@ -7,7 +7,7 @@
 #include "base/thread.hpp"
 #include "base/url.hpp"
 #include "index/file_names.hpp"
-#include "index/pace.hpp"
+#include "index/minimum_speed.hpp"
 #include "index/verifier.hpp"
 
 #include <fcntl.h>
@@ -319,8 +319,8 @@ private:
       }
       has_head_ = false;
       request.on_head = [this](const http::Response& head) { on_head(head); };
-      request.on_data = [this, pace = Pace{request.what}](std::string_view bytes) mutable {
-        pace.add(bytes.size());
+      request.on_data = [this, speed = MinimumSpeed{request.what}](std::string_view bytes) mutable {
+        speed.add(bytes.size());
         take(bytes);
       };
       last_ = request;

@@ -10,7 +10,7 @@
 #include "index/candidate.hpp"
 #include "index/file_names.hpp"
 #include "index/link.hpp"
-#include "index/pace.hpp"
+#include "index/minimum_speed.hpp"
 #include "index/simple_page.hpp"
 #include "index/verifier.hpp"
 #include "python/archive_name.hpp"
@@ -166,8 +166,8 @@ void gather(http::Request& request, std::string& body, std::size_t limit) {
   body.clear();
   request.compressed = true;
   request.on_data = [&body, limit, what = request.what,
-                     pace = Pace{request.what}](std::string_view bytes) mutable {
-    pace.add(bytes.size());
+                     speed = MinimumSpeed{request.what}](std::string_view bytes) mutable {
+    speed.add(bytes.size());
     if (body.size() + bytes.size() > limit) {
       throw Error(ErrorKind::remote, fmt::format("could not {}", what))
           .cause(fmt::format("the answer is larger than {}", human_size(limit)));

@@ -84,8 +84,9 @@ void PoolCheck::entry(bool has_command, bool infers) {
   if (pool_.script && pool_.python_module) {
     fault("`script` and `python-module` exclude each other");
   } else if (!pool_.script && !pool_.python_module && !has_command && !infers) {
-    fault("`script` or `python-module` is needed with `local-package-path`: the program of the job",
-          {"`--command=WORD,...` runs a program that a requirement or the executor image brings"});
+    fault(
+        "`script` or `python-module` is needed with `local-package-path`: the program of the job",
+        {"`--command=WORD,...` runs a program that a requirement or the executor image provides"});
   }
 }
 

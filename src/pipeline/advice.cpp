@@ -6,6 +6,7 @@
 #include "packaging/packaging.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
+#include "project/program/notebook_cells.hpp"
 #include "state/cache_files.hpp"
 #include "state/project_files.hpp"
 #include "state/syntax_verdicts.hpp"
@@ -361,13 +362,18 @@ Problems Adviser::findings(executor::LookInto look) {
   Problems all = work_.plan().warnings;  // includes the project's
   append(all, early());
   append(all, late(look));
-  return settle(work_.request(), all);
+  return with_cells(settle(work_.request(), all));
 }
 
 Problems Adviser::advice(executor::LookInto look) {
   Problems all = early();
   append(all, late(look));
-  return settle(work_.request(), all);
+  return with_cells(settle(work_.request(), all));
+}
+
+Problems Adviser::with_cells(Problems found) const {
+  project::name_cells(found, *work_.scanned().tree, work_.scanned().project);
+  return found;
 }
 
 void Adviser::report(const Problems& found) const {
@@ -382,7 +388,7 @@ void Adviser::report(const Problems& found) const {
 void Adviser::report_plan() {
   Problems known = work_.plan().warnings;
   append(known, early());
-  known = settle(work_.request(), known);
+  known = with_cells(settle(work_.request(), known));
   report(has_errors(known) ? findings(executor::LookInto::engine) : known);
 }
 
@@ -406,7 +412,7 @@ void Adviser::report_after_making() {
       const auto is_same = [&](const Problem& other) { return other.message == one.message; };
       return std::ranges::any_of(before, is_same) || std::ranges::any_of(early(), is_same);
     });
-    report(rest);
+    report(with_cells(std::move(rest)));
   }
 }
 

@@ -52,6 +52,8 @@ private:
 
   const Problems& early();
   const Problems& late(executor::LookInto look);
+  /// Returns `found` with cells in place of the lines of a notebook's program.
+  Problems with_cells(Problems found) const;
   void report(const Problems& found) const;
 
   Services& services_;

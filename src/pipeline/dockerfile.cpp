@@ -24,15 +24,16 @@ enum class LargeData { compared, passed_over };
 /// Finds the differences between docker and the plan.
 class Comparison {
 public:
-  /// `large_data`: whether the directories of Plan::ballast count.
+  /// `large_data`: whether the directories of Plan::large_directories count.
   Comparison(std::string_view rules,
              const source::Tree& tree,
              const plan::Plan& plan,
              LargeData large_data = LargeData::compared)
       : tree_{tree}, context_{plan::context(plan)}, walk_{rules_} {
     rules_.add(rules, "the rules");
-    for (std::size_t i = 0; large_data == LargeData::passed_over && i < plan.ballast.size(); ++i) {
-      passed_over_.insert(plan.ballast[i].path);
+    for (std::size_t i = 0;
+         large_data == LargeData::passed_over && i < plan.large_directories.size(); ++i) {
+      passed_over_.insert(plan.large_directories[i].path);
     }
   }
 

@@ -10,6 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 namespace autopack::pipeline {
 
 namespace {
@@ -251,8 +254,38 @@ std::string when(const build::ExpectedInstallation& expected) {
                                 : "once the docker engine has built " + join(expected.built, ", ");
 }
 
+/// Returns where the project requires the package `name`, or that other packages do; empty if a
+/// lock replaces what the project requires.
+std::string origin_of(const project::Project& project, const std::string& name) {
+  if (project.lock) {
+    return {};
+  }
+  for (const auto& listed : project.listed_requirements) {
+    if (!listed.constraint && listed.requirement.name == name) {
+      return project.origin_of(listed.origin);
+    }
+  }
+  const auto asked = std::ranges::any_of(project.requirements,
+                                         [&](const auto& one) { return one.parts.name == name; });
+  return asked ? "requirements" : "other packages";
+}
+
+void add_packages(const Packaging& work,
+                  const build::ExpectedInstallation& expected,
+                  Explanation& explanation) {
+  for (const auto& one : expected.sized) {
+    explanation.packages.push_back({.name = one.name,
+                                    .version = one.version,
+                                    .host = one.host,
+                                    .origin = origin_of(work.scanned().project, one.name),
+                                    .size = one.size});
+  }
+  std::ranges::stable_sort(explanation.packages, std::greater{}, &ExplainedPackage::size);
+}
+
 void add_installer(Services& services, const Packaging& work, Explanation& explanation) {
   const auto expected = build::expected_installation(services, work);
+  add_packages(work, expected, explanation);
   if (!expected.obstacles.empty()) {
     explanation.installer =
         Installer{"docker", "by the docker engine: " + join(expected.obstacles, "; ")};

@@ -59,6 +59,16 @@ struct Installer {
   std::string text{};  ///< for people: how many, or why an engine is needed
 };
 
+/// A package that is installed.
+struct ExplainedPackage {
+  std::string name{};
+  std::string version{};
+  std::string host{};  ///< that has its file; empty: an index of the settings
+  /// `requirements.txt:3`, or `other packages`; empty if a lock does not say.
+  std::string origin{};
+  std::uint64_t size{0};  ///< of its file, compressed
+};
+
 struct Explanation {
   std::vector<ExplainedLayer> layers{};
   std::vector<LeftOut> left_out{};
@@ -70,6 +80,7 @@ struct Explanation {
   std::optional<std::string> engine_why{};  ///< why not the direct one
   /// How the dependencies are installed; absent if there are none, or if it is not known yet.
   std::optional<Installer> installer{};
+  std::vector<ExplainedPackage> packages{};  ///< largest first; those with a known size
   Problems advice{};
 };
 

@@ -1,5 +1,5 @@
 #include "pipeline/explanation.hpp"
-#include "plan/ballast.hpp"
+#include "plan/large_directories.hpp"
 #include "source/walk.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +45,9 @@ public:
       if (rule &&
           !(is_directory && ignore_.may_hold_exceptions(entry.path) && takes_part(entry.path))) {
         leave(entry, *rule);
-      } else if (const auto* ballast = ballast_at(entry.path); is_directory && ballast != nullptr) {
-        leave_ballast(*ballast);
+      } else if (const auto* large = large_directory_at(entry.path);
+                 is_directory && large != nullptr) {
+        leave_out(*large);
       } else if (is_directory) {
         look(entry);
       }
@@ -75,10 +76,10 @@ private:
     return at != plan_.code.end() && at->path.starts_with(below);
   }
 
-  const plan::Ballast* ballast_at(const std::string& path) const {
+  const plan::LargeDirectory* large_directory_at(const std::string& path) const {
     const auto at = std::ranges::find_if(
-        plan_.ballast, [&](const plan::Ballast& one) { return one.path == path; });
-    return at == plan_.ballast.end() ? nullptr : &*at;
+        plan_.large_directories, [&](const plan::LargeDirectory& one) { return one.path == path; });
+    return at == plan_.large_directories.end() ? nullptr : &*at;
   }
 
   LeftOut& of(const source::Rule& rule) {
@@ -111,10 +112,10 @@ private:
     add(of(rule), std::move(path));
   }
 
-  void leave_ballast(const plan::Ballast& ballast) {
+  void leave_out(const plan::LargeDirectory& large) {
     add(of({.pattern = fmt::format("no code, named nowhere, over {} MB", plan::much / 1'000'000),
             .file = std::string{source::defaults_name}}),
-        {.path = ballast.path + "/", .size = ballast.size});
+        {.path = large.path + "/", .size = large.size});
   }
 
   void measure(const std::string& directory, LeftOut::Path& path, std::size_t most) {

@@ -155,7 +155,7 @@ private:
          .hints = {"`--requirements=tzdata`"}}));
   }
 
-  /// True unless it is known that no requirement brings the data: a lock lists everything.
+  /// True unless it is known that no requirement provides the data: a lock lists everything.
   bool may_install_zones() {
     const auto& dependencies = plan_.dependencies;
     const auto& environment = plan_.base.environment;
@@ -375,7 +375,7 @@ void report_impossible(const python::Requirement& requirement,
                 origin, {"`scikit-learn`"}));
   } else if (requirement.name == "python") {
     problems.push_back(warning("`python` is nothing that pip can install", origin,
-                               {"the executor image brings Python: take the line out"}));
+                               {"the executor image provides Python: take the line out"}));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
-#include "plan/ballast.hpp"
+#include "plan/large_directories.hpp"
 #include "source/walk.hpp"
 
 #include <fmt/core.h>
@@ -123,8 +123,8 @@ void Gatherer::add_directory(const std::string& path) {
   if (entries_.size() == before && last_rule && !may_be_empty_) {
     refuse_ignored(path.empty() ? "." : path, *last_rule);
   }
-  if (path.empty() && leaves_ballast_) {
-    entered_excluded = drop_ballast(before) || entered_excluded;
+  if (path.empty() && leaves_large_directories_) {
+    entered_excluded = drop_large_directories(before) || entered_excluded;
   }
   if (entered_excluded) {
     const std::size_t end = entries_.size();
@@ -135,8 +135,9 @@ void Gatherer::add_directory(const std::string& path) {
 }
 
 /// Returns true if requested files are among the dropped ones, and so lost their directories.
-bool Gatherer::drop_ballast(std::size_t first) {
-  auto found = find_ballast({entries_.data() + first, entries_.size() - first}, place_, ignore_);
+bool Gatherer::drop_large_directories(std::size_t first) {
+  auto found =
+      find_large_directories({entries_.data() + first, entries_.size() - first}, place_, ignore_);
   if (found.directories.empty()) {
     return false;
   }
@@ -155,7 +156,7 @@ bool Gatherer::drop_ballast(std::size_t first) {
   }
   entries_.resize(kept);
   states_.resize(std::min(states_.size(), kept));
-  ballast_ = std::move(found.directories);
+  large_directories_ = std::move(found.directories);
   return found.keeps_some;
 }
 

@@ -28,8 +28,8 @@ public:
            const source::Selection& ignore,
            const ContentReader* contents);
 
-  /// From here on, excludes the ballast of a whole tree.
-  void leave_ballast() { leaves_ballast_ = true; }
+  /// From here on, excludes the large directories of a whole tree.
+  void leave_large_directories() { leaves_large_directories_ = true; }
 
   /// Adds the file or directory `path` with everything in it that is not ignored; "" is the whole
   /// tree.
@@ -46,7 +46,7 @@ public:
   Problems problems() const { return problems_; }
 
   /// Returns what was excluded without a rule.
-  const std::vector<Ballast>& ballast() const { return ballast_; }
+  const std::vector<LargeDirectory>& large_directories() const { return large_directories_; }
 
 private:
   /// Identifies the state of a file.
@@ -60,7 +60,7 @@ private:
   void add_directory(const std::string& path);
   void add_parents(const std::string& path);
   void keep(source::Entry&& entry);
-  bool drop_ballast(std::size_t first);
+  bool drop_large_directories(std::size_t first);
   void read_contents();
   void read_content(ContextEntry& entry, const source::Entry& found);
   void refuse_ignored(const std::string& path, const source::Rule& rule);
@@ -72,8 +72,8 @@ private:
   bool may_be_empty_{false};
   std::vector<ContextEntry> entries_{};
   std::vector<State> states_{};  ///< of entries_ whose contents will be read
-  bool leaves_ballast_{false};
-  std::vector<Ballast> ballast_{};
+  bool leaves_large_directories_{false};
+  std::vector<LargeDirectory> large_directories_{};
   std::unordered_set<std::string> refused_{};
   Problems problems_{};
 };

@@ -157,7 +157,7 @@ std::vector<std::string> hints_of_extras(const project::Project& project,
     std::erase_if(imports, [&](const auto& import) { return contains(most, import.module); });
     std::ranges::transform(most, most.begin(),
                            [](const auto& module) { return "`" + printable(module) + "`"; });
-    hints.push_back(fmt::format("`--extra={}` brings {}", shell_quote(best), join(most, ", ")));
+    hints.push_back(fmt::format("`--extra={}` provides {}", shell_quote(best), join(most, ", ")));
   }
   return hints;
 }
@@ -181,7 +181,7 @@ std::vector<std::string> hints_of_files(const source::Tree& tree,
     if (!modules.empty()) {
       auto files = project.requirement_files;
       files.push_back(file);
-      hints.push_back(fmt::format("`--requirements-file={}` brings {}",
+      hints.push_back(fmt::format("`--requirements-file={}` provides {}",
                                   shell_quote(join(files, ",")), join(modules, ", ")));
     }
   }
@@ -254,11 +254,11 @@ std::optional<std::string> hint_for(const ReadablePlan& plan,
     return std::nullopt;
   }
   if (names.empty()) {
-    return fmt::format("unless {} brings it, the program ends there", others);
+    return fmt::format("unless {} provides it, the program ends there", others);
   }
   const auto* const what = names.size() == 1 ? "it" : "them";
   return adding(plan, project, names) +
-         (others.empty() ? "" : fmt::format(", unless {} brings {}", others, what));
+         (others.empty() ? "" : fmt::format(", unless {} provides {}", others, what));
 }
 
 Problem missing_imports(const ReadablePlan& plan,

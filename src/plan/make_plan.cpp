@@ -1,8 +1,8 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "plan/ballast.hpp"
 #include "plan/gather.hpp"
 #include "plan/keys.hpp"
+#include "plan/large_directories.hpp"
 #include "plan/links.hpp"
 #include "plan/plan.hpp"
 #include "plan/pointers.hpp"
@@ -313,7 +313,7 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   if (plan.user_dockerfile) {
     gatherer.allow_nothing();
   } else {
-    gatherer.leave_ballast();
+    gatherer.leave_large_directories();
   }
   for (const Copy& copy : copies) {
     if (!copy.source.starts_with(extras_directory)) {
@@ -325,8 +325,8 @@ std::vector<ContextEntry> gather(const std::vector<Copy>& copies,
   }
   auto entries = gatherer.take();
   append(problems, gatherer.problems());
-  if (!gatherer.ballast().empty()) {
-    plan.ballast = gatherer.ballast();
+  if (!gatherer.large_directories().empty()) {
+    plan.large_directories = gatherer.large_directories();
   }
   auto more = gather_outside(outside, contents, plan, problems);
   if (!more.empty()) {

@@ -143,7 +143,7 @@ struct Dependencies {
 };
 
 /// A directory that is excluded for its size: it contains no code, and nothing names it.
-struct Ballast {
+struct LargeDirectory {
   std::string path{};
   std::uint64_t size{0};
   std::size_t files{0};
@@ -164,8 +164,8 @@ struct Plan {
   std::vector<std::string> entrypoint{};
   Dependencies dependencies{};
   std::vector<Copy> copies{};
-  std::vector<ContextEntry> code{};  ///< contents of the copies, sorted by path
-  std::vector<Ballast> ballast{};    ///< of the working directory, sorted by path
+  std::vector<ContextEntry> code{};                 ///< contents of the copies, sorted by path
+  std::vector<LargeDirectory> large_directories{};  ///< of the working directory, sorted by path
   std::string platform{};
   std::string user{};                ///< of the image: the base's
   bool remove_sitecustomize{false};  ///< Vertex prebuilt bases, as gcloud does

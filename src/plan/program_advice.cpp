@@ -39,17 +39,17 @@ bool is_called(const ReadablePlan& plan,
          });
 }
 
-/// A module that needs more of the system than its package brings.
+/// A module that needs more of the system than its package provides.
 struct ModuleNeed {
   std::string_view module{};
-  std::string_view distribution{};  ///< that brings it; empty: Python itself
+  std::string_view distribution{};  ///< that provides it; empty: Python itself
   std::string_view need{};
   std::array<std::string_view, 2> any_of{};  ///< as of BaseModules
   std::string_view packages{};               ///< of Debian
   std::string_view silenced_by{};            ///< a variable with which the program does without
 };
 
-/// conda's Python brings a Tk of its own.
+/// conda's Python provides a Tk of its own.
 constexpr std::array module_needs{
     ModuleNeed{"git",
                "gitpython",

@@ -172,10 +172,10 @@ private:
       return;
     }
     const std::string subject = program.empty() ? fmt::format("module `{}`", printable(module))
-                                                : fmt::format("`{}`, which brings `{}`,",
+                                                : fmt::format("`{}`, which provides `{}`,",
                                                               printable(first), printable(program));
     const std::vector<std::string> hints{
-        "a requirement that brings it: `--requirements=NAME`, or an executor image that has it"};
+        "a requirement that provides it: `--requirements=NAME`, or an executor image that has it"};
     if (there && plan_.dependencies.empty()) {
       warn(origin == "python-module" || origin == "launcher" || origin == "command",
            fmt::format("{} is neither in the project nor in the executor image", subject), origin,

@@ -189,7 +189,7 @@ constexpr Obstacle filtered{"a file that a filter of your git settings changes a
                             take_checkout};
 constexpr Obstacle with_ident{"a file whose `$Id$` git changes at checkout", take_checkout};
 constexpr Obstacle not_fetched{"a Git LFS file that this clone has not fetched",
-                               "`git lfs fetch` brings it; `--exclude` leaves it out"};
+                               "`git lfs fetch` fetches it; `--exclude` leaves it out"};
 
 }  // namespace
 

@@ -73,6 +73,17 @@ class Resolving(unittest.TestCase):
     def text(self):
         return (self.folder / 'pylock.toml').read_text()
 
+    def test_packages_are_explained_with_their_sizes(self):
+        def explained():
+            return autopack('explain', '--executor-image-uri', self.base, '--script=train.py',
+                            f'--output-image-uri={self.name}', cwd=self.folder, env=self.env).out
+
+        self.assertNotIn('Packages', explained())  # not resolved yet
+        self.build()
+        self.assertRegex(explained(), r'(?m)^Packages: 2, .* k?B$')
+        self.assertRegex(explained(), r'(?m) B  lk-top 1\.0  for requirements\.txt:1  from 127\.0\.0\.1$')
+        self.assertRegex(explained(), r'(?m) B  lk-low 1\.0  for other packages  from 127\.0\.0\.1$')
+
     def test_what_it_wrote_is_installed(self):
         self.lock()
         self.assertEqual(self.versions(self.build()), {'lk_top': '1.0', 'lk_low': '1.0'})

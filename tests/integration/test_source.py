@@ -253,7 +253,7 @@ class Refusals(unittest.TestCase):
         self.assertIn('`trainer/lib` is a submodule', said)
         self.assertIn('`--source=worktree` takes them; `--exclude` leaves them out', said)
         self.assertIn('`trainer/model.bin` is a Git LFS file', said)
-        self.assertIn('`git lfs fetch` brings it', said)
+        self.assertIn('`git lfs fetch` fetches it', said)
         write_tree({'.dockerignore': 'trainer/lib\ntrainer/model.bin\n'}, self.folder)
         git(self.folder, 'add', '.dockerignore')
         self.explain('--source=index')

@@ -21,7 +21,7 @@ class Start(unittest.TestCase):
 
     def test_a_launcher_that_the_image_will_not_have_is_reported(self):
         answer = self.go('--launcher=torchrun', '--script=train.py', status=None)
-        self.assertIn('`torch`, which brings `torchrun`, is neither in the project nor in the executor image', answer.err)
+        self.assertIn('`torch`, which provides `torchrun`, is neither in the project nor in the executor image', answer.err)
         answer = self.go('--launcher=mpirun -np 2', '--script=train.py', status=None)
         self.assertIn('the executor image has no `mpirun`', answer.err)
         self.assertIn('--system-packages=openmpi-bin', answer.err)

@@ -1,7 +1,7 @@
 #include "base/error.hpp"
 #include "index/file_names.hpp"
 #include "index/html_tags.hpp"
-#include "index/pace.hpp"
+#include "index/minimum_speed.hpp"
 #include "index/simple_page.hpp"
 
 #include <doctest/doctest.h>
@@ -101,13 +101,13 @@ TEST_CASE("other data on a JSON page costs nothing, however often it occurs") {
 
 TEST_CASE("an answer that trickles is too slow, one that is slow is not") {
   using namespace std::chrono_literals;
-  const auto start = Pace::Clock::now();
-  Pace trickling{"download `a.whl`", start};
+  const auto start = MinimumSpeed::Clock::now();
+  MinimumSpeed trickling{"download `a.whl`", start};
   for (int second = 0; second < 60; ++second) {
     trickling.add(2, start + second * 1s);
   }
   CHECK_THROWS_WITH_AS(trickling.add(2, start + 60s), "could not download `a.whl`", Error);
-  Pace slow{"download `a.whl`", start};
+  MinimumSpeed slow{"download `a.whl`", start};
   for (int second = 1; second < 1000; ++second) {
     slow.add(150, start + second * 1s);
   }

@@ -245,12 +245,12 @@ TEST_CASE("advice: a plain text on sys.path is relative to the project's directo
   }
 }
 
-TEST_CASE("advice: a file that is not installed and brings a missing import is named") {
+TEST_CASE("advice: a file that is not installed and provides a missing import is named") {
   Imports project;
   project.tree.file("requirements.txt", "numpy\n")
       .file("requirements-gpu.txt", "-r requirements.txt\nPyYAML\n");
   CHECK(project.first_of("import yaml\n", "yaml")
-            .ends_with("/ `--requirements-file=requirements.txt,requirements-gpu.txt` brings "
+            .ends_with("/ `--requirements-file=requirements.txt,requirements-gpu.txt` provides "
                        "`yaml`"));
 }
 
@@ -283,7 +283,7 @@ TEST_CASE("advice: packages that no requirement provides are one line, guarded i
   const auto advice = project.whole_advice();
   CHECK(told(advice.warnings, "yaml") ==
         "`trainer/task.py` line 1 imports `yaml`, which no requirement provides [] / "
-        "`echo PyYAML >> requirements.txt`, unless the executor image brings it");
+        "`echo PyYAML >> requirements.txt`, unless the executor image provides it");
   CHECK(advice.warnings.size() == 1);
   CHECK(advice.details.size() == 3);
   CHECK(advice.details[0] ==
@@ -296,7 +296,7 @@ TEST_CASE("advice: packages that no requirement provides are one line, guarded i
         "no requirement provides these imports: `PIL` (trainer/task.py:1), `cv2` "
         "(trainer/task.py:2), `nowhere` (trainer/task.py:4), `yaml` (trainer/task.py:1) [] / "
         "`printf 'Pillow\\nopencv-python\\nPyYAML\\n' >> requirements.txt`, unless the executor "
-        "image brings them");
+        "image provides them");
 }
 
 TEST_CASE("advice: a package of unknown requirements does not silence the imports") {
@@ -317,7 +317,7 @@ TEST_CASE("advice: no name is suggested that is not known to be right") {
   CHECK(project.first_of("import mytools\n", "mytools").find("did you mean") == std::string::npos);
 }
 
-TEST_CASE("advice: what a requirement brings along is not asked for") {
+TEST_CASE("advice: what a requirement installs is not asked for") {
   Imports project;
   const auto open = [&](const std::string& requirements, const std::string& code) {
     project.tree.file("requirements.txt", requirements);
@@ -344,7 +344,7 @@ TEST_CASE("advice: what a requirement brings along is not asked for") {
   CHECK(open("tomli; python_version < '3.11'\n", "import tomli\n").empty());
 }
 
-TEST_CASE("advice: torch brings no tensorboard, though a part of torch imports it") {
+TEST_CASE("advice: torch provides no tensorboard, though a part of torch imports it") {
   Imports project;
   project.request.requirements = {"torch"};
   const std::string text = "from torch.utils.tensorboard import SummaryWriter\n";
@@ -365,7 +365,7 @@ TEST_CASE("advice: what several distributions share is looked at in full") {
   CHECK(
       project.first_of("from google.cloud import storage, bigquery\n", "google") ==
       "`trainer/task.py` line 1 imports `google.cloud.bigquery`, which no requirement provides [] "
-      "/ `echo google-cloud-bigquery >> requirements.txt`, unless the executor image brings it");
+      "/ `echo google-cloud-bigquery >> requirements.txt`, unless the executor image provides it");
 }
 
 TEST_CASE("advice: relative imports that lead nowhere") {
@@ -437,7 +437,7 @@ TEST_CASE("advice: a directory of data is not a module, and a found root is sear
   CHECK(project.first_of("import rootutils\nimport configs\n", "configs").empty());
 }
 
-TEST_CASE("advice: packages that the executor image brings") {
+TEST_CASE("advice: packages that the executor image provides") {
   Imports project;
   project.tree.file("trainer/task.py",
                     "import yaml\nimport numpy.linalg\nfrom google.cloud import bigquery\n");
@@ -619,18 +619,18 @@ TEST_CASE("advice: an environment file that is not read is named where its pip p
         std::string::npos);
 }
 
-TEST_CASE("advice: an extra that is not asked for brings nothing, and is named") {
+TEST_CASE("advice: an extra that is not asked for provides nothing, and is named") {
   Imports project;
   project.tree.file("pyproject.toml",
                     "[build-system]\nrequires = ['setuptools']\n[project]\nname = 'trainer'\n"
                     "version = '1'\n[project.optional-dependencies]\nfast = ['flash-attn>=2']\n"
                     "all = ['trainer[fast]']\n");
   const std::string text = "import flash_attn, yaml\n";
-  CHECK(
-      project.first_of(text, "flash_attn")
-          .ends_with(" / `--extra=fast` brings `flash_attn` / `--requirements=PyYAML`, unless the "
-                     "executor image brings it"));
-  CHECK(project.first_of("import flash_attn\n", "flash_attn").ends_with("brings `flash_attn`"));
+  CHECK(project.first_of(text, "flash_attn")
+            .ends_with(
+                " / `--extra=fast` provides `flash_attn` / `--requirements=PyYAML`, unless the "
+                "executor image provides it"));
+  CHECK(project.first_of("import flash_attn\n", "flash_attn").ends_with("provides `flash_attn`"));
   for (const auto* const extra : {"fast", "all"}) {
     project.request.package_extras = {extra};
     CHECK(project.first_of(text, "flash_attn").empty());
@@ -643,22 +643,23 @@ TEST_CASE("advice: a module that an unknown requirement may provide is reported 
   CHECK(project.first_of("import yaml\n", "yaml") ==
         "`trainer/task.py` line 1 imports `yaml`, which no requirement is known to provide [] / "
         "`echo PyYAML >> requirements.txt`, unless the executor image or another requirement "
-        "brings it");
+        "provides it");
   project.tree.file("requirements.txt", "git+https://git.example/google/CommonLoopUtils\n");
   CHECK(project.first_of("import ml_collections, clu\n", "clu").empty());
 }
 
-TEST_CASE("advice: of several extras the one that brings the most is named first") {
+TEST_CASE("advice: of several extras the one that provides the most is named first") {
   Imports project;
   project.tree.file("pyproject.toml",
                     "[build-system]\nrequires = ['setuptools']\n[project]\nname = 'trainer'\n"
                     "version = '1'\n[project.optional-dependencies]\naudio = ['pandas', 'numba']\n"
                     "training = ['pandas', 'flash-attn', 'einops']\n");
   CHECK(project.first_of("import pandas, flash_attn, einops\n", "flash_attn")
-            .ends_with(" / `--extra=training` brings `einops`, `flash_attn`, `pandas`"));
-  CHECK(project.first_of("import pandas, flash_attn, numba\n", "flash_attn")
-            .ends_with(" / `--extra=audio` brings `numba`, `pandas` / `--extra=training` brings "
-                       "`flash_attn`"));
+            .ends_with(" / `--extra=training` provides `einops`, `flash_attn`, `pandas`"));
+  CHECK(
+      project.first_of("import pandas, flash_attn, numba\n", "flash_attn")
+          .ends_with(" / `--extra=audio` provides `numba`, `pandas` / `--extra=training` provides "
+                     "`flash_attn`"));
 }
 
 TEST_CASE("advice: names that pip cannot install") {

@@ -1,4 +1,4 @@
-#include "plan/ballast.hpp"
+#include "plan/large_directories.hpp"
 #include "plan_fixture.hpp"
 
 #include <doctest/doctest.h>

@@ -158,7 +158,7 @@ TEST_CASE("plan: a wheel whose file name is of another Python or platform is ref
   CHECK(messages(fixture).empty());
 }
 
-TEST_CASE("plan: ignored files stay out, and what comes back brings its directories") {
+TEST_CASE("plan: ignored files stay out, and what comes back has its directories") {
   Fixture fixture;
   fixture.tree.file("trainer/data/a.bin", "a").file("trainer/data/b.bin", "b");
   fixture.project.ignore = rules("trainer/data\n!trainer/data/a.bin\n");

@@ -91,12 +91,13 @@ TEST_CASE("start: the entry point through a launcher") {
 TEST_CASE("start: a launcher comes from a requirement or the executor image, or is reported") {
   Start start{.request = {.script = "top.py", .launcher = "torchrun"}};
   CHECK(start.advice(Strings{"torch"}).empty());
-  CHECK(holds(start.advice(Strings{}), "certain: `torch`, which brings `torchrun`, is neither in"));
+  CHECK(
+      holds(start.advice(Strings{}), "certain: `torch`, which provides `torchrun`, is neither in"));
   CHECK(holds(start.advice(), "warning: whether the image will have `torch`"));
   start.request.requirements = {"torch>=2"};
   CHECK(start.advice(Strings{}).empty());
   start.request.requirements = {"six"};
-  CHECK(holds(start.advice(Strings{}), "warning: `torch`, which brings `torchrun`, is not in"));
+  CHECK(holds(start.advice(Strings{}), "warning: `torch`, which provides `torchrun`, is not in"));
   start.request = {.script = "top.py", .launcher = "mpirun -np 2"};
   CHECK(start.advice(Strings{"program:mpirun"}).empty());
   CHECK(holds(start.advice(Strings{}), "certain: the executor image has no `mpirun`"));
@@ -139,7 +140,7 @@ TEST_CASE("start: what a shell script starts must be in the image") {
   CHECK(holds(start.advice(), "`no.py` is run here, which does not exist"));
 }
 
-TEST_CASE("start: a program that a shell script looks for and nothing brings") {
+TEST_CASE("start: a program that a shell script looks for and nothing provides") {
   Start start{.request = {.script = "a.sh"}};
   start.tree.file("a.sh", "python top.py\nmake x\n");
   CHECK(start.advice().empty());
@@ -305,7 +306,7 @@ TEST_CASE("start: --build-env reaches pip, and is in the dependency key") {
   CHECK(start.plan().keys->dependencies == nothing.keys->dependencies);
 }
 
-TEST_CASE("start: a command that the project's own package brings") {
+TEST_CASE("start: a command that the project's own package provides") {
   Start start{.request = {.command = {"fit", "--all"}}};
   CHECK(holds(start.advice(Strings{}), "the executor image has no `fit`"));
   start.tree.file("pyproject.toml",

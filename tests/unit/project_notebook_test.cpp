@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "project/program/notebook.hpp"
+#include "project/program/notebook_cells.hpp"
 #include "project/project.hpp"
 #include "project/requirements/own_lock.hpp"
 #include "python/requirement.hpp"
@@ -224,6 +225,32 @@ TEST_CASE("notebook: a fault names the notebook, the cell and the line") {
         "cannot run `train.ipynb`: it is not a notebook: not JSON with an `nbformat` ()");
   CHECK(refusal({{"other.ipynb", ""}}) == "script `train.ipynb` does not exist (script)");
   CHECK(refusal({{"train.ipynb", notebook({"x"})}, {".dockerignore", "*.ipynb\n"}}).empty());
+}
+
+TEST_CASE("a notebook: findings name the cell and its line") {
+  auto tree = std::make_shared<MemoryTree>();
+  tree->file("nb/train.ipynb", notebook({"import os\n", "\nimport torch\nx = 1\n"}));
+  Request request{.script = "nb/train.ipynb"};
+  const auto with = with_notebook(tree, request);
+  const Project project{.entry = {.file = request.script}, .notebook = "nb/train.ipynb"};
+  const auto named = [&](const std::string& message) {
+    Problems problems{{.message = message, .origin = message, .reason = message}};
+    name_cells(problems, *with, project);
+    CHECK(problems[0].origin == problems[0].message);
+    CHECK(problems[0].reason == problems[0].message);
+    return problems[0].message;
+  };
+  CHECK(named("`nb/train.py` line 7 imports `torch`") ==
+        "`nb/train.ipynb` cell 2 line 2 imports `torch`");
+  CHECK(named("`os` (nb/train.py:2), `torch` (nb/train.py:7)") ==
+        "`os` (nb/train.ipynb cell 1:1), `torch` (nb/train.ipynb cell 2:2)");
+  for (const std::string text : {"`nb/train.py` is large", "old-nb/train.py:6", "nb/train.py:x",
+                                 "nb/train.py:0", "nb/train.py", "train.py:6", ""}) {
+    CHECK(named(text) == text);
+  }
+  Problems problems{{.message = "train.py:6"}};
+  name_cells(problems, *tree, {.entry = {.file = "train.py"}});
+  CHECK(problems[0].message == "train.py:6");
 }
 
 }  // namespace autopack::project_notebook_test

@@ -161,7 +161,7 @@ TEST_CASE("start: console scripts, of the project and of a requirement") {
   CHECK(of_requirement.kind == EntryKind::program);
   CHECK(refusal(package, {.script = "somewhere"}) ==
         "script `somewhere` does not exist (script) [`--command=somewhere` runs a program that a "
-        "requirement or the executor image brings]");
+        "requirement or the executor image provides]");
 }
 
 TEST_CASE("start: a console script with the name of its package is meant") {

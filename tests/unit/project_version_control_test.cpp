@@ -162,7 +162,7 @@ TEST_CASE("missing information of git about a version is reported") {
   REQUIRE(shallow.project.warnings.size() == 1);
   CHECK(join(shallow.project.warnings[0].hints, "\n") ==
         "`--build-env=SETUPTOOLS_SCM_PRETEND_VERSION=VERSION` says another\n"
-        "the clone is shallow: `git fetch --unshallow --tags` brings the rest");
+        "the clone is shallow: `git fetch --unshallow --tags` fetches the rest");
 }
 
 TEST_CASE("the user's own variable says the version") {

@@ -344,7 +344,7 @@ TEST_CASE("an excluded directory is entered only for exceptions below it") {
   CHECK_FALSE(IgnoreRules{}.may_hold_exceptions("a"));
 }
 
-TEST_CASE("defaults leave out what no job needs, and a user brings it back") {
+TEST_CASE("defaults leave out what no job needs, and a user takes it back") {
   const auto rules = defaults_and("!.git/HEAD\n!keep/.env\n");
   for (const char* path :
        {".git", ".git/config", "sub/.git", ".venv/bin/python", "venv/lib/x.py",

@@ -3,6 +3,7 @@
 #include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "build/direct/assembly.hpp"
 #include "build/direct/recipes.hpp"
 #include "build/wheels/byte_code.hpp"
@@ -377,6 +378,26 @@ constexpr auto* own_obstacle = "the build of the project's own package has to ru
 
 }  // namespace
 
+namespace {
+
+/// Returns the file that `files` choose for `package`; nothing if its size is not known.
+std::optional<ExpectedInstallation::Sized> sized(const lock::LockedPackage& package,
+                                                 const lock::FileChooser& files) {
+  const auto selection = files.choose(package);
+  const auto place = selection.chosen ? selection.chosen : selection.source;
+  if (!place || !package.version || !package.files.at(*place).size) {
+    return std::nullopt;
+  }
+  const auto& file = package.files[*place];
+  const auto url = file.url ? Url::parse(*file.url) : std::nullopt;
+  return ExpectedInstallation::Sized{.name = package.name,
+                                     .version = package.version->str(),
+                                     .host = url ? url->host : std::string{},
+                                     .size = *file.size};
+}
+
+}  // namespace
+
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
   ExpectedInstallation expected{.obstacles = obstacles_to_wheels(work)};
   auto facts = executor::known_python(services, work.plan().base);
@@ -429,6 +450,9 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
                              ? package.source->directory.value_or(package.source->repository)
                              : package.name;
       expected.built.push_back(fmt::format("`{}` ({})", printable(name), *kind));
+    }
+    if (auto one = sized(package, files)) {
+      expected.sized.push_back(*std::move(one));
     }
   }
   return expected;

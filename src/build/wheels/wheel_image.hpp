@@ -88,6 +88,14 @@ Requirements find_requirements(const packaging::Packaging& work,
 
 /// The expected way to install the requirements of `work`, from what is known on this machine.
 struct ExpectedInstallation {
+  /// A package whose file a lock or a resolution names.
+  struct Sized {
+    std::string name{};
+    std::string version{};
+    std::string host{};     ///< that has the file; empty: an index of the settings
+    std::uint64_t size{0};  ///< of the file, compressed
+  };
+
   /// Why an engine is required, one line each; empty: as layers of wheels.
   std::vector<std::string> obstacles{};
   std::optional<std::string> byte_code{};  ///< who makes their byte code; absent: nobody
@@ -97,6 +105,7 @@ struct ExpectedInstallation {
   bool own_is_built{false};  ///< its files alone do not determine it
   /// Packages that are built first, as far as known: `` `counter` (a source distribution)``.
   std::vector<std::string> built{};
+  std::vector<Sized> sized{};  ///< sorted by name
 };
 
 ExpectedInstallation expected_installation(Services& services, const packaging::Packaging& work);

@@ -268,7 +268,7 @@ std::string version_of_repository(Findings& findings,
   if (!description->tag) {
     auto advice = hints(tool);
     if (description->shallow) {
-      advice.emplace_back("the clone is shallow: `git fetch --unshallow --tags` brings the rest");
+      advice.emplace_back("the clone is shallow: `git fetch --unshallow --tags` fetches the rest");
     }
     findings.warn(fmt::format("the version of the package comes from git's tags, and there is none "
                               "before this commit: in the image it is `{}`",

@@ -82,9 +82,9 @@ void report_missing_script(Findings& findings, const std::string& script) {
   auto scripts = scripts_of(findings);
   auto hints = Findings::suggest(script, scripts);
   if (hints.empty() && script.find_first_of("./") == std::string::npos) {
-    hints.push_back(
-        fmt::format("`--command={}` runs a program that a requirement or the executor image brings",
-                    shell_quote(script)));
+    hints.push_back(fmt::format(
+        "`--command={}` runs a program that a requirement or the executor image provides",
+        shell_quote(script)));
   } else if (hints.empty()) {
     std::erase_if(scripts, [&](const auto& one) {
       return parent_path(one) != parent_path(script) || base_name(one) == "__init__.py" ||

@@ -15,8 +15,8 @@ inline constexpr std::uint64_t much{50'000'000};
 /// Returns true for a file of a program, by its name.
 bool is_code_name(std::string_view path);
 
-struct FoundBallast {
-  std::vector<Ballast> directories{};
+struct FoundLargeDirectories {
+  std::vector<LargeDirectory> directories{};
   std::vector<bool> stays_out{};  ///< by entry
   bool keeps_some{false};         ///< the user requested something in them
 };
@@ -24,12 +24,12 @@ struct FoundBallast {
 /// Finds the directories of a tree that are large, contain no code, and that neither code,
 /// configuration, a script nor the user refers to. `walked` are the tree's entries, with the
 /// contents of a directory directly after it.
-FoundBallast find_ballast(std::span<const ContextEntry> walked,
-                          const PlacedTree& place,
-                          const source::Selection& selection);
+FoundLargeDirectories find_large_directories(std::span<const ContextEntry> walked,
+                                             const PlacedTree& place,
+                                             const source::Selection& selection);
 
-/// Reports each directory of Plan::ballast, and each large directory or file of the image, in one
-/// line.
+/// Reports each directory of Plan::large_directories, and each large directory or file of the
+/// image, in one line.
 Problems weight_advice(const Plan& plan);
 
 }  // namespace autopack::plan

@@ -1,4 +1,4 @@
-#include "plan/ballast.hpp"
+#include "plan/large_directories.hpp"
 
 #include "base/text.hpp"
 
@@ -194,10 +194,10 @@ bool is_code_name(std::string_view path) {
   return ends_with_one(path, code_suffixes) || path.find(".so.") != std::string_view::npos;
 }
 
-FoundBallast find_ballast(std::span<const ContextEntry> walked,
-                          const PlacedTree& place,
-                          const source::Selection& selection) {
-  FoundBallast found;
+FoundLargeDirectories find_large_directories(std::span<const ContextEntry> walked,
+                                             const PlacedTree& place,
+                                             const source::Selection& selection) {
+  FoundLargeDirectories found;
   auto branches = heavy_branches(pointers_to(walked));
   std::erase_if(branches, [&](const Branch& branch) {
     return selection.was_asked_for(place.path_of(walked[branch.at]));
@@ -223,7 +223,7 @@ FoundBallast find_ballast(std::span<const ContextEntry> walked,
 
 Problems weight_advice(const Plan& plan) {
   Problems problems;
-  for (const Ballast& one : plan.ballast) {
+  for (const LargeDirectory& one : plan.large_directories) {
     problems.push_back(Problem::warning(
         {.message = fmt::format("`{}/` stays out: {} in {} file{}, no code, and nothing names it",
                                 printable(one.path), human_size(one.size), one.files,

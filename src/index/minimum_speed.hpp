@@ -9,12 +9,12 @@ namespace autopack::index {
 
 /// Watches the speed of an answer: a server that sends a few bytes now and then would otherwise
 /// keep a download going for years.
-class Pace {
+class MinimumSpeed {
 public:
   using Clock = std::chrono::steady_clock;
 
   /// `what` is text for the error: "download `a.whl`".
-  explicit Pace(std::string what, Clock::time_point start = Clock::now())
+  explicit MinimumSpeed(std::string what, Clock::time_point start = Clock::now())
       : what_{std::move(what)}, start_{start}, last_{start} {}
 
   /// Counts bytes that arrived. Throws Error(remote) if fewer than 100 a second arrived over the

@@ -1,4 +1,4 @@
-#include "index/pace.hpp"
+#include "index/minimum_speed.hpp"
 
 #include "base/error.hpp"
 
@@ -13,7 +13,7 @@ constexpr std::uint64_t fewest_a_second{100};
 
 }  // namespace
 
-void Pace::add(std::uint64_t bytes, Clock::time_point now) {
+void MinimumSpeed::add(std::uint64_t bytes, Clock::time_point now) {
   if (now - last_ > window) {
     start_ = now;
     bytes_ = 0;
