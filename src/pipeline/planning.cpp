@@ -46,6 +46,9 @@ std::string scanned_text(const plan::Plan& plan) {
   text += plan.notebook
               ? fmt::format(": notebook `{}`", printable(*plan.notebook))
               : fmt::format(": {} `{}`", kind_of(plan.entry), printable(plan.entry.value));
+  if (plan.dependencies.lock) {
+    text += fmt::format(", `{}`", printable(plan.dependencies.lock->file));
+  }
   for (const auto& file : plan.dependencies.requirement_files) {
     text += fmt::format(", `{}`", file);
   }

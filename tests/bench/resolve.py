@@ -98,7 +98,7 @@ class Autopack:
     def commands(self, step):
         if step == 'cached':
             self.target = new_name()
-        return [[testbed.binary, 'build', '--executor-image-uri', self.base, '--script=train.py', '--engine=direct',
+        return [[testbed.binary, 'build', '--executor-image-uri', self.base, '--script=train.py',
                  '--output-image-uri', self.target]]
 
     def end(self):

@@ -8,6 +8,7 @@ import tarfile
 import unittest
 
 import testbed
+from index_server import IndexServer
 from test_wheels import write_wheel
 from testbed import autopack, docker
 
@@ -78,11 +79,15 @@ class Resolving(unittest.TestCase):
             return autopack('explain', '--executor-image-uri', self.base, '--script=train.py',
                             f'--output-image-uri={self.name}', cwd=self.folder, env=self.env).out
 
+        index = IndexServer([self.house])
+        self.addCleanup(index.close)
+        self.env['PIP_INDEX_URL'] = index.url
         self.assertNotIn('Packages', explained())  # not resolved yet
         self.build()
-        self.assertRegex(explained(), r'(?m)^Packages: 2, .* k?B$')
-        self.assertRegex(explained(), r'(?m) B  lk-top 1\.0  for requirements\.txt:1  from 127\.0\.0\.1$')
-        self.assertRegex(explained(), r'(?m) B  lk-low 1\.0  for other packages  from 127\.0\.0\.1$')
+        said = explained()
+        self.assertRegex(said, r'(?m)^Packages: 2, .* k?B$')
+        self.assertRegex(said, r'(?m) k?B  lk-top 1\.0  for requirements\.txt:1  from 127\.0\.0\.1$')
+        self.assertRegex(said, r'(?m) k?B  lk-low 1\.0  for other packages  from 127\.0\.0\.1$')
 
     def test_what_it_wrote_is_installed(self):
         self.lock()
