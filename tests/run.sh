@@ -170,7 +170,7 @@ build build-tests -Doptimization=1 -Ddebug=false "${options[@]}" || give_up "the
 echo "built in $((SECONDS - begin)) s"
 targets=()
 
-# The engine's many short processes collect no garbage worth their time.
+# The engine starts many short processes, in which collecting garbage costs more than it frees.
 engine_pid=$(GOGC=400 start_engine "$engine_log")
 
 # By clang, whose libFuzzer the fuzz targets need: one build for them and for the tests. Unoptimised: the sanitizers

@@ -200,7 +200,9 @@ std::string packages_text(const std::vector<ExplainedPackage>& packages, Detail 
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& [name, version, host, origin, bytes] = packages[i];
     const auto title = printable(fmt::format("{} {}", name, version));
-    const auto wanted = origin.empty() ? origin : "  for " + printable(origin);
+    const auto wanted = !origin           ? std::string{}
+                        : origin->empty() ? "  for other packages"
+                                          : "  for " + printable(*origin);
     const auto from = host.empty() ? host : "  from " + printable(host);
     text += fmt::format("{:>9}  {:<{}}{}{}\n", human_size(bytes), title, widest, wanted, from);
   }
@@ -366,11 +368,12 @@ nlohmann::json explanation_json(const Explanation& explanation) {
   }
   auto packages = nlohmann::json::array();
   for (const auto& one : explanation.packages) {
-    packages.push_back({{"name", printable(one.name)},
-                        {"version", printable(one.version)},
-                        {"size", one.size},
-                        {"host", printable(one.host)},
-                        {"origin", printable(one.origin)}});
+    packages.push_back(
+        {{"name", printable(one.name)},
+         {"version", printable(one.version)},
+         {"size", one.size},
+         {"host", printable(one.host)},
+         {"origin", one.origin ? nlohmann::json(printable(*one.origin)) : nlohmann::json{}}});
   }
   const auto outcome = [](const packaging::Outcome& one) {
     return nlohmann::json{{"reused", one.reused}, {"reason", printable(one.reason)}};

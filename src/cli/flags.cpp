@@ -165,7 +165,8 @@ void FlagSet::toggle(const std::string& names,
              }
              into = truth ? (*truth ? "true" : "") : value;
            },
-       .kind = FlagKind::toggle});
+       .kind = FlagKind::toggle,
+       .joins_word = true});
   help_.back().values = all;
 }
 
@@ -182,7 +183,8 @@ void FlagSet::toggle(const std::string& names, std::vector<std::string>& into, s
                }
              }
            },
-       .kind = FlagKind::toggle});
+       .kind = FlagKind::toggle,
+       .joins_word = true});
 }
 
 void FlagSet::choice(const std::string& names, std::optional<bool>& into, std::string help) {
@@ -253,11 +255,16 @@ std::size_t FlagSet::leading_flags(const std::vector<std::string>& tokens) {
   return std::min(at, tokens.size());
 }
 
-std::optional<FlagKind> FlagSet::kind_of(const std::string& name) const {
+const FlagSet::Flag* FlagSet::find(const std::string& name) const {
   const auto* option = app_->get_option_no_throw(name);
   const auto found =
       std::ranges::find_if(flags_, [&](const Flag& flag) { return flag.option == option; });
-  return option == nullptr || found == flags_.end() ? std::nullopt : std::optional{found->kind};
+  return option == nullptr || found == flags_.end() ? nullptr : &*found;
+}
+
+std::optional<FlagKind> FlagSet::kind_of(const std::string& name) const {
+  const auto* const flag = find(name);
+  return flag == nullptr ? std::nullopt : std::optional{flag->kind};
 }
 
 bool FlagSet::takes_value(const std::string& name) const {
@@ -267,6 +274,11 @@ bool FlagSet::takes_value(const std::string& name) const {
 
 bool FlagSet::is_switch(const std::string& name) const {
   return kind_of(name) == FlagKind::toggle;
+}
+
+bool FlagSet::takes_joined_word(const std::string& name) const {
+  const auto* const flag = find(name);
+  return flag != nullptr && flag->joins_word;
 }
 
 void FlagSet::refuse_flags_as_values(const std::vector<std::string>& tokens) const {

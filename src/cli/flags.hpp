@@ -119,6 +119,8 @@ public:
   bool takes_value(const std::string& name) const;
   /// Returns true for a switch; `name` is as typed.
   bool is_switch(const std::string& name) const;
+  /// Returns true for a switch that also accepts `--flag=WORD`.
+  bool takes_joined_word(const std::string& name) const;
 
   const std::vector<FlagHelp>& help() const { return help_; }
 
@@ -133,6 +135,7 @@ private:
     FlagKind kind{FlagKind::text};
     std::vector<std::string> values{};
     bool open{true};
+    bool joins_word{false};  ///< a switch that accepts `--flag=WORD`
   };
 
   void add(const std::string& names,
@@ -140,7 +143,8 @@ private:
            std::string help,
            Flag flag);
   [[noreturn]] void refuse_unknown(const std::string& token) const;
-  /// Returns nothing if there is no such flag.
+  /// Return nothing if there is no such flag.
+  const Flag* find(const std::string& name) const;
   std::optional<FlagKind> kind_of(const std::string& name) const;
   /// Throws Error(usage) if a flag is in the place of another one's forgotten value.
   void refuse_flags_as_values(const std::vector<std::string>& tokens) const;

@@ -179,7 +179,10 @@ void check_positional(const Reading& reading,
                             printable(positional[reading.entry->most_arguments]))};
     const auto& word = positional[reading.entry->most_arguments];
     if (const auto before = switch_before(word, reading, arguments)) {
-      error.hint(fmt::format("`{}` takes no value", *before));
+      error.hint(
+          reading.flags->takes_joined_word(*before)
+              ? fmt::format("`{}={}` gives it a value", *before, printable(shell_quote(word)))
+              : fmt::format("`{}` takes no value", *before));
     }
     const bool is_program = word.ends_with(".py") || word.ends_with(".sh");
     if (is_program && reading.flags->takes_value("--script")) {

@@ -254,20 +254,20 @@ std::string when(const build::ExpectedInstallation& expected) {
                                 : "once the docker engine has built " + join(expected.built, ", ");
 }
 
-/// Returns where the project requires the package `name`, or that other packages do; empty if a
-/// lock replaces what the project requires.
-std::string origin_of(const project::Project& project, const std::string& name) {
+/// Returns ExplainedPackage::origin of the package `name`.
+std::optional<std::string> where_required(const project::Project& project,
+                                          const std::string& name) {
   if (project.lock) {
-    return {};
+    return std::nullopt;
   }
   for (const auto& listed : project.listed_requirements) {
     if (!listed.constraint && listed.requirement.name == name) {
       return project.origin_of(listed.origin);
     }
   }
-  const auto asked = std::ranges::any_of(project.requirements,
-                                         [&](const auto& one) { return one.parts.name == name; });
-  return asked ? "requirements" : "other packages";
+  const bool is_asked = std::ranges::any_of(
+      project.requirements, [&](const auto& one) { return one.parts.name == name; });
+  return project.origin_of(is_asked ? "requirements" : "");
 }
 
 void add_packages(const Packaging& work,
@@ -277,7 +277,7 @@ void add_packages(const Packaging& work,
     explanation.packages.push_back({.name = one.name,
                                     .version = one.version,
                                     .host = one.host,
-                                    .origin = origin_of(work.scanned().project, one.name),
+                                    .origin = where_required(work.scanned().project, one.name),
                                     .size = one.size});
   }
   std::ranges::stable_sort(explanation.packages, std::greater{}, &ExplainedPackage::size);

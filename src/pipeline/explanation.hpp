@@ -64,8 +64,8 @@ struct ExplainedPackage {
   std::string name{};
   std::string version{};
   std::string host{};  ///< that has its file; empty: an index of the settings
-  /// `requirements.txt:3`, or `other packages`; empty if a lock does not say.
-  std::string origin{};
+  /// `requirements.txt:3`; empty if only other packages require it; absent if a lock does not say.
+  std::optional<std::string> origin{};
   std::uint64_t size{0};  ///< of its file, compressed
 };
 

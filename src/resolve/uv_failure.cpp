@@ -37,39 +37,54 @@ std::optional<std::string> source_to_build(const std::string& text) {
              : std::nullopt;
 }
 
-/// Returns uv's hint that a package has wheels for other Pythons only, with these as versions;
-/// nothing for another hint.
-std::optional<std::string> pythons_with_wheels(std::string_view hint) {
-  constexpr std::string_view begin{"only found wheels for `"};
-  constexpr std::string_view end{"Python ABI tags: "};
-  const auto name_at = hint.find(begin);
-  const auto tags_at = hint.find(end);
-  if (name_at == std::string_view::npos || tags_at == std::string_view::npos) {
+/// Returns the text between `begin` and `end` in `text`; nothing if one of them is missing.
+std::optional<std::string_view> between(std::string_view text,
+                                        std::string_view begin,
+                                        std::string_view end) {
+  const auto at = text.find(begin);
+  if (at == std::string_view::npos) {
     return std::nullopt;
   }
-  const auto found = hint.substr(name_at + begin.size(), tags_at - name_at - begin.size());
-  const auto version_at = found.find("(v");
-  const auto version = version_at == std::string_view::npos
-                           ? std::string_view{}
-                           : found.substr(version_at + 1, found.find(')') - version_at - 1);
+  text.remove_prefix(at + begin.size());
+  const auto stop = text.find(end);
+  return stop == std::string_view::npos ? std::nullopt : std::optional{text.substr(0, stop)};
+}
+
+/// Returns `3.11` for the tag `cp311`, also with flags; nothing for another tag.
+std::optional<std::string> python_of_tag(std::string_view tag) {
+  constexpr std::size_t major{2};  // after `cp`
+  auto end = major;
+  while (end < tag.size() && is_digit(tag[end])) {
+    ++end;
+  }
+  return tag.starts_with("cp") && end > major + 1
+             ? std::optional{fmt::format("{}.{}", tag[major],
+                                         tag.substr(major + 1, end - major - 1))}
+             : std::nullopt;
+}
+
+/// Returns the remedy for uv's hint that a version has wheels for other Pythons only, with these;
+/// nothing for another hint.
+std::optional<std::string> remedy_with_pythons(std::string_view hint) {
+  const auto name = between(hint, "only found wheels for `", "`");
+  const auto version = between(hint, "` (v", ")");
+  constexpr std::string_view begin{"Python ABI tags: "};
+  const auto tags = hint.find(begin);
+  if (!name || !version || tags == std::string_view::npos) {
+    return std::nullopt;
+  }
   std::vector<std::string> pythons;
-  for (const auto& word : split(hint.substr(tags_at + end.size()), ',')) {
-    const auto tag = trim(word);
-    std::size_t digits = 4;  // "`cp3" is before the minor version
-    while (digits < tag.size() && is_digit(tag[digits])) {
-      ++digits;
-    }
-    if (!tag.starts_with("`cp") || digits == 4 || !is_digit(tag[3])) {
+  for (const auto& word : split(hint.substr(tags + begin.size()), ',')) {
+    auto python = python_of_tag(between(word, "`", "`").value_or(""));
+    if (!python) {
       return std::nullopt;
     }
-    auto python = fmt::format("{}.{}", tag[3], tag.substr(4, digits - 4));
-    if (!contains(pythons, python)) {
-      pythons.push_back(std::move(python));
+    if (!contains(pythons, *python)) {
+      pythons.push_back(*std::move(python));
     }
   }
-  return fmt::format("`{}`{}{} has wheels for Python {}: take an executor image with that Python",
-                     printable(found.substr(0, found.find('`'))), version.empty() ? "" : " ",
-                     printable(version.empty() ? version : version.substr(1)), join(pythons, ", "));
+  return fmt::format("take an executor image with Python {}, for which `{}` {} has wheels",
+                     join(pythons, " or "), printable(*name), printable(*version));
 }
 
 }  // namespace
@@ -111,8 +126,8 @@ void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& 
     error.cause(printable(cause));
   }
   for (const auto& hint : hints) {
-    if (const auto pythons = pythons_with_wheels(hint)) {
-      error.hint(*pythons);
+    if (const auto remedy = remedy_with_pythons(hint)) {
+      error.hint(*remedy);
     } else if (!is_about_uv(hint)) {
       error.hint(printable(hint.substr(0, hint.find(" Consider using `"))));  // a setting of uv
     }

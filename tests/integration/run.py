@@ -2,7 +2,8 @@
 
     run.py --binary build/src/autopack [--lanes N] [--part alone|shared] [--record FILE] [PATTERN...]
 
-A PATTERN is a part of a test's name, also of one that the daily form leaves out. The last line is `N passed, N failed`; a test that could not run failed.
+A PATTERN is a part of a test's name, also of one that the daily form leaves out. The last line is `N passed, N failed`; a
+test that could not run failed.
 With --lanes the classes of tests are shared among N processes, because tests wait more than they work. A class with
 `alone = True` affects the whole machine: it runs before the lanes start. --part selects these classes, or all others.
 The classes that took longest start first, so that all lanes end at the same time: seconds.json contains their times,
@@ -86,12 +87,17 @@ def all_tests(suite):
             yield item
 
 
+def is_wanted(test, patterns):
+    if patterns:
+        return any(pattern in test.id() for pattern in patterns)
+    return testbed.FORM != 'daily' or not hasattr(getattr(test, test._testMethodName, None), 'covered_by')
+
+
 def classes(patterns):
     """Returns the requested tests, by class; the same in each process."""
     found = {}
     for test in all_tests(unittest.defaultTestLoader.discover(str(HERE), pattern='test_*.py')):
-        runs_today = testbed.FORM != 'daily' or not hasattr(getattr(test, test._testMethodName, None), 'covered_by')
-        if runs_today if not patterns else any(pattern in test.id() for pattern in patterns):
+        if is_wanted(test, patterns):
             found.setdefault(f'{type(test).__module__}.{type(test).__qualname__}', []).append(test)
     seconds = json.loads(SECONDS.read_text(encoding='utf-8')) if SECONDS.exists() else {}
     # A class that was never recorded could take long.

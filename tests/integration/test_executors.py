@@ -47,7 +47,6 @@ class Executors(unittest.TestCase):
         self.addCleanup(docker, 'rmi', '-f', image)
         self.assertIn('written', docker('run', '--rm', image))
 
-    @testbed.nightly('the corpus on a virtual environment')
     def test_a_virtual_environment_without_pip(self):
         base = self.base('RUN python3 -m venv --without-pip /opt/venv', 'ENV PATH=/opt/venv/bin:$PATH')
         self.assertIn('hello one', self.run_on(base, '--build-network=host').out)

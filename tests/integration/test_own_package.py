@@ -240,7 +240,6 @@ class Observed(Base):
         self.assertIn('which may read any file, and one changed', self.why(again))
         self.assertEqual(self.run_image(again), 'one\ntwo')
 
-    @testbed.nightly('test_setup_cfg_alone_is_read')
     def test_setup_py_copies_a_directory(self):
         folder = self.project({'setup.py': COPIES, 'assets/a.txt': 'one', 'trainer/task.py':
                                'import os\nfor name in sorted(os.listdir("trainer/assets")):\n    print(name)\n'})

@@ -121,7 +121,7 @@ class RemoteEngine(unittest.TestCase):
         self.assertTrue(pushed.startswith(name + '@sha256:'), pushed)
         self.assertEqual(testbed.docker('run', '--rm', pushed), 'far away')
 
-    @testbed.nightly('test_pushes_from_there')
+    @testbed.nightly('test_pushes_from_there, and the unit tests of endpoints')
     def test_a_context_brings_its_certificates(self):
         environment = testbed.environment(DOCKER_HOST=None, DOCKER_CONFIG=context_folder(self.port),
                                           PIP_INDEX_URL=testbed.index().url)

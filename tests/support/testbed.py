@@ -10,6 +10,7 @@ import functools
 import hashlib
 import itertools
 import json
+import math
 import os
 import pathlib
 import re
@@ -48,9 +49,9 @@ def nightly(daily):
 
 
 def daily_sample(items, count):
-    """Returns `count` of `items` in the daily form, spread over all of them, else all."""
+    """Returns at most `count` of `items` in the daily form, spread over all of them, else all."""
     items = list(items)
-    return items[::-(-len(items) // count)] if FORM == 'daily' and items else items
+    return items[::math.ceil(len(items) / count)] if FORM == 'daily' and items else items
 
 
 binary = None

@@ -497,7 +497,7 @@ TEST_CASE("start: a lock beside a requirements file is used if it satisfies that
   const auto tqdm = package("tqdm", "4.6");
   const auto six = "[[packages]]\nname='six'\nversion='1.16.0'\n";
   const auto fitting = einops + tqdm + six;
-  const std::string begin = "`requirements.txt` is installed, and nothing of `pylock.toml`";
+  const std::string begin = "`requirements.txt` is installed instead of `pylock.toml`";
 
   const auto used = scanned("pylock.toml", fitting);
   CHECK(used.lock.value().file == "pylock.toml");
@@ -515,9 +515,12 @@ TEST_CASE("start: a lock beside a requirements file is used if it satisfies that
            {einops + tqdm, usual, ", which lacks `six` [autopack lock --force]"},
            {einops, usual, ", which lacks `tqdm`, `six` [autopack lock --force]"},
            {fitting + package("tqdm", "3.9"), usual,
-            ", which has `tqdm==3.9` [autopack lock --force]"},
+            " [--lock=pylock.toml]"},  // another Python may take the other one
+           {einops + six + package("tqdm", "3.9"), usual,
+            ", whose `tqdm==3.9` is not allowed [autopack lock --force]"},
            {einops + package("tqdm", "3.9"), "einops\ntqdm>=4\nrich\n",
-            ", which lacks `rich` and has `tqdm==3.9` [autopack lock --force]"},
+            ", which lacks `rich` and whose `tqdm==3.9` is not allowed [autopack lock --force]"},
+           {fitting, usual + "rich; python_version < '3.9'\n", " [--lock=pylock.toml]"},
            {fitting, "einops[extra]\n", " [--lock=pylock.toml]"},
            {fitting, "--no-deps\neinops\n", " [--lock=pylock.toml]"},
            {fitting + "[packages.vcs]\n", usual, " [--lock=pylock.toml]"},
@@ -526,6 +529,12 @@ TEST_CASE("start: a lock beside a requirements file is used if it satisfies that
     CHECK(!project.lock);
     CHECK(text_of(project.warnings).starts_with(begin + warning));
   }
+  const auto elsewhere = scanned("pylock.toml", fitting,
+                                 usual +
+                                     "pywin32==306; sys_platform == 'win32'\n"
+                                     "numpy<2; os_name == 'nt'\n");
+  CHECK(elsewhere.lock);
+  CHECK(elsewhere.warnings.empty());
   CHECK(scanned("uv.lock", fitting).requirement_files ==
         std::vector<std::string>{"requirements.txt"});
   CHECK(!scanned("pylock.toml", fitting, usual,

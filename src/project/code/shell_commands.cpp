@@ -2,11 +2,11 @@
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
+#include "project/code/optional_commands.hpp"
 #include "project/code/shell_variables.hpp"
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,40 +15,6 @@
 namespace autopack::project {
 
 namespace {
-
-/// Returns true for a command that almost never fails, so that the one after `&&` runs.
-bool surely_succeeds(const ShellCommand& command) {
-  static constexpr std::array<std::string_view, 32> names{
-      "cd",       "pushd", "popd",  "mkdir",   "export", "source", ".",          "set",
-      "rm",       "echo",  "cp",    "printf",  "mv",     "ln",     "date",       "unset",
-      "pip",      "pip3",  "sleep", "chmod",   "ulimit", "python", "python3",    "bash",
-      "torchrun", "unzip", "conda", "apt-get", "wget",   "tar",    "accelerate", "apt"};
-  return command.words.empty() ||
-         (command.words.front() && contains(names, *command.words.front()));
-}
-
-/// Marks the commands of functions that nothing surely calls as optional.
-void settle_functions(std::vector<ShellCommand>& commands) {
-  std::set<std::string> defined;
-  for (const auto& command : commands) {
-    if (command.defines) {
-      defined.insert(*command.words.front());
-    }
-  }
-  std::set<std::string> called{""};
-  for (bool changes = !defined.empty(); changes;) {
-    changes = false;
-    for (const auto& command : commands) {
-      const bool runs = !command.optional && !command.defines && !command.words.empty() &&
-                        command.words.front() && called.contains(command.function) &&
-                        defined.contains(*command.words.front());
-      changes = (runs && called.insert(*command.words.front()).second) || changes;
-    }
-  }
-  for (auto& command : commands) {
-    command.optional = command.optional || !called.contains(command.function);
-  }
-}
 
 constexpr std::size_t most_commands{5000};
 constexpr std::size_t longest_value{4096};
@@ -78,7 +44,7 @@ public:
     }
     end_word();
     end_command();
-    settle_functions(commands_);
+    mark_uncalled_functions(commands_);
     return std::move(commands_);
   }
 

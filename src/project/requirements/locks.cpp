@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "project/requirements/own_lock.hpp"
 #include "python/archive_name.hpp"
+#include "python/marker.hpp"
 #include "python/name.hpp"
 #include "python/specifier.hpp"
 
@@ -196,36 +197,61 @@ std::vector<LockedPackage> packages_in_lock(std::string_view text) {
 
 /// What a lock does not offer of the requirements.
 struct Unsatisfied {
-  std::vector<std::string> missing{};  ///< names
-  std::vector<std::string> others{};   ///< `NAME==VERSION` that a requirement forbids
-  bool is_unknown{false};              ///< extras, a URL or a path, which a lock does not show
+  std::vector<std::string> missing{};    ///< names
+  std::vector<std::string> forbidden{};  ///< `NAME==VERSION` that a requirement does not allow
+  bool is_unknown{false};                ///< part of the requirements, as the lock does not show it
 };
+
+/// Returns whether `requirement` is for the executor image; nothing if only its Python tells.
+std::optional<bool> is_for_image(const python::Requirement& requirement) {
+  if (!requirement.marker) {
+    return true;
+  }
+  const auto marker = python::Marker::parse(*requirement.marker);
+  return marker ? marker->holds_in(python::environment_on_linux({}, std::nullopt)) : std::nullopt;
+}
+
+/// Adds to `result` what `packages` do not offer of `requirement`.
+void add_unsatisfied(const std::vector<LockedPackage>& packages,
+                     const python::Requirement& requirement,
+                     Unsatisfied& result) {
+  const auto wanted = python::SpecifierSet::parse(requirement.rest);
+  if (requirement.kind != python::Requirement::Kind::named || !requirement.extras.empty() ||
+      !wanted) {
+    result.is_unknown = true;
+  }
+  std::vector<std::string> forbidden;
+  std::size_t allowed = 0;
+  for (const auto& package : packages) {
+    if (package.name != requirement.name) {
+      continue;
+    }
+    const auto version = python::Version::parse(package.version);
+    if (version && wanted && !wanted->contains(*version, python::Prereleases::allowed)) {
+      forbidden.push_back(fmt::format("{}=={}", package.name, package.version));
+    } else {
+      ++allowed;
+      result.is_unknown = result.is_unknown || !version;
+    }
+  }
+  const bool is_missing = requirement.name && allowed == 0;
+  if (!is_for_image(requirement).has_value() || (allowed > 0 && !forbidden.empty())) {
+    // Another Python may choose another version.
+    result.is_unknown = result.is_unknown || is_missing || !forbidden.empty();
+  } else if (is_missing && forbidden.empty()) {
+    result.missing.push_back(*requirement.name);
+  } else {
+    result.forbidden.insert(result.forbidden.end(), forbidden.begin(), forbidden.end());
+  }
+}
 
 Unsatisfied unsatisfied(std::string_view text,
                         const std::vector<python::Requirement>& requirements) {
   const auto packages = packages_in_lock(text);
   Unsatisfied result;
   for (const auto& requirement : requirements) {
-    const auto wanted = python::SpecifierSet::parse(requirement.rest);
-    result.is_unknown = result.is_unknown || requirement.kind != python::Requirement::Kind::named ||
-                        !requirement.extras.empty() || !wanted;
-    if (!requirement.name) {
-      continue;
-    }
-    bool is_there = false;
-    for (const auto& package : packages) {
-      if (package.name != requirement.name) {
-        continue;
-      }
-      is_there = true;
-      const auto version = python::Version::parse(package.version);
-      if (wanted && version && !wanted->contains(*version, python::Prereleases::allowed)) {
-        result.others.push_back(fmt::format("{}=={}", package.name, package.version));
-      }
-      result.is_unknown = result.is_unknown || !version;
-    }
-    if (!is_there) {
-      result.missing.push_back(*requirement.name);
+    if (is_for_image(requirement) != false) {
+      add_unsatisfied(packages, requirement, result);
     }
   }
   return result;
@@ -235,12 +261,24 @@ Unsatisfied unsatisfied(std::string_view text,
 std::string description(const Unsatisfied& what) {
   std::vector<std::string> parts;
   if (!what.missing.empty()) {
-    parts.push_back(fmt::format("lacks `{}`", join(what.missing, "`, `")));
+    parts.push_back(fmt::format("which lacks `{}`", join(what.missing, "`, `")));
   }
-  if (!what.others.empty()) {
-    parts.push_back(fmt::format("has `{}`", join(what.others, "`, `")));
+  if (!what.forbidden.empty()) {
+    parts.push_back(fmt::format("whose `{}` {} not allowed", join(what.forbidden, "`, `"),
+                                what.forbidden.size() == 1 ? "is" : "are"));
   }
-  return parts.empty() ? "" : ", which " + join(parts, " and ");
+  return parts.empty() ? "" : ", " + join(parts, " and ");
+}
+
+/// Returns how to install what the lock `file` chooses, or to make it do so.
+std::string remedy_for(const std::string& file,
+                       const Unsatisfied& what,
+                       const std::optional<Unfit>& unfit) {
+  const auto format = lock_format(file).value();
+  if (!what.missing.empty() || (!what.forbidden.empty() && format == LockFormat::pylock)) {
+    return command_to_add(format, what.missing);
+  }
+  return unfit && unfit->remedy ? *unfit->remedy : fmt::format("--lock={}", shell_quote(file));
 }
 
 Lock lock_for(const Request& request, std::string file) {
@@ -336,33 +374,22 @@ std::optional<Lock> found_lock(Findings& findings, const Request& request, const
 
 std::optional<Lock> lock_beside(Findings& findings,
                                 const Request& request,
-                                const std::vector<std::string>& files,
-                                const std::vector<python::Requirement>& requirements,
-                                bool may_replace) {
+                                const FoundRequirements& found) {
   const auto locks = usable_locks(findings, request);
   if (locks.empty()) {
     return std::nullopt;
   }
   const auto& lock = locks.front();
-  const auto format = lock_format(lock).value();
   const auto text = findings.tree().read(lock);
-  const auto open = unsatisfied(text, requirements);
-  const auto unfit = find_unfit(format, text);
-  const bool is_satisfied = open.missing.empty() && open.others.empty() && !open.is_unknown;
-  if (may_replace && lock == own_lock_file && is_satisfied && !unfit) {
+  const auto what = unsatisfied(text, found.requirements);
+  const auto unfit = find_unfit(lock_format(lock).value(), text);
+  const bool is_satisfied = what.missing.empty() && what.forbidden.empty() && !what.is_unknown;
+  if (found.may_be_replaced && lock == own_lock_file && is_satisfied && !unfit) {
     return lock_for(request, lock);
   }
-  const auto update = [&] {
-    return format == LockFormat::pylock || !open.missing.empty()
-               ? command_to_add(format, open.missing)
-               : fmt::format("--lock={}", shell_quote(lock));
-  };
-  findings.warn(fmt::format("`{}` {} installed, and nothing of `{}`{}", join(files, "`, `"),
-                            files.size() == 1 ? "is" : "are", lock, description(open)),
-                "",
-                {!open.missing.empty() || !open.others.empty() ? update()
-                 : unfit && unfit->remedy                      ? *unfit->remedy
-                                          : fmt::format("--lock={}", shell_quote(lock))});
+  findings.warn(fmt::format("`{}` {} installed instead of `{}`{}", join(found.files, "`, `"),
+                            found.files.size() == 1 ? "is" : "are", lock, description(what)),
+                "", {remedy_for(lock, what, unfit)});
   return std::nullopt;
 }
 

@@ -34,15 +34,20 @@ std::optional<Lock> named_lock(Findings& findings, const Request& request);
 /// locks that are not used.
 std::optional<Lock> found_lock(Findings& findings, const Request& request, const Project& project);
 
-/// Returns `pylock.toml` at the root if another tool wrote it, `may_replace` is true, and it has a
-/// version that each of the `requirements` in `files` allows. Otherwise warns about the preferred
-/// lock at the root, with what it lacks, and returns nothing: other locks describe a project of
-/// their tool, and no lock shows whether it has extras, a URL or a path.
+/// Requirement files that nobody named.
+struct FoundRequirements {
+  std::vector<std::string> files{};
+  std::vector<python::Requirement> requirements{};  ///< in them
+  bool may_be_replaced{false};                      ///< they have nothing that no lock has
+};
+
+/// Returns `pylock.toml` at the root if another tool wrote it, `found` may be replaced, and the
+/// lock has a version that each requirement allows. Otherwise warns about the preferred lock at the
+/// root, with what it lacks, and returns nothing: other locks describe a project of their tool, and
+/// no lock shows whether it has extras, a URL or a path.
 std::optional<Lock> lock_beside(Findings& findings,
                                 const Request& request,
-                                const std::vector<std::string>& files,
-                                const std::vector<python::Requirement>& requirements,
-                                bool may_replace);
+                                const FoundRequirements& found);
 
 /// Returns true if the text of the lock at `file`, which must have a lock's name, contains a
 /// package that does not come from an index.

@@ -382,23 +382,22 @@ RequirementSources found_files(Findings& findings,
                                const Request& request,
                                std::vector<std::string> files) {
   const auto lines = lines_of(findings, files);
-  std::vector<python::Requirement> requirements;
+  FoundRequirements found{.files = std::move(files)};
   for (const auto& line : lines) {
     if (line.requirement) {
-      requirements.push_back(python::parse_requirement(*line.requirement));
+      found.requirements.push_back(python::parse_requirement(*line.requirement));
     }
   }
-  if (std::ranges::all_of(requirements, is_pin_or_other)) {
-    return {.files = std::move(files)};
+  if (std::ranges::all_of(found.requirements, is_pin_or_other)) {
+    return {.files = std::move(found.files)};
   }
-  const bool has_options =
-      std::ranges::any_of(lines, [](const auto& line) { return !line.options.empty(); });
-  const bool is_of_package = declares_dependencies(read_at_root(findings, "pyproject.toml"));
-  if (auto lock =
-          lock_beside(findings, request, files, requirements, !has_options && !is_of_package)) {
+  found.may_be_replaced =
+      std::ranges::all_of(lines, [](const auto& line) { return line.options.empty(); }) &&
+      !declares_dependencies(read_at_root(findings, "pyproject.toml"));
+  if (auto lock = lock_beside(findings, request, found)) {
     return {.lock = std::move(lock)};
   }
-  return {.files = std::move(files)};
+  return {.files = std::move(found.files)};
 }
 
 }  // namespace
