@@ -10,6 +10,7 @@
 #include <kainjow/mustache.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace autopack::plan {
 
@@ -242,8 +243,9 @@ std::string variables_text(const std::map<std::string, std::string>& variables) 
 std::string render(const std::map<std::string, std::string>& texts,
                    const std::string& name,
                    mustache::data& values) {
-  const std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
-  values.set("pip_environment", mustache::partial{[&] { return pip_environment; }});
+  std::string pip_environment = join_tag_lines(texts.at("pip_environment.mustache"));
+  values.set("pip_environment",
+             mustache::partial{[text = std::move(pip_environment)] { return text; }});
   mustache::mustache main{join_tag_lines(texts.at(name))};
   if (!main.is_valid()) {
     throw Error(ErrorKind::usage,

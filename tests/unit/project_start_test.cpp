@@ -483,18 +483,18 @@ TEST_CASE("start: a lock determines the installation where no requirements file 
 TEST_CASE("start: a lock beside a requirements file is used if it satisfies that file") {
   const auto scanned = [](const std::string& file, const std::string& lock,
                           const std::string& requirements = "einops\ntqdm>=4\nsix==1.16\n",
-                          const std::string& pyproject = "") {
+                          const std::string& description = "") {
     return scan(MemoryTree{{"task.py", ""},
                            {"requirements.txt", requirements},
-                           {"pyproject.toml", pyproject},
+                           {"pyproject.toml", description},
                            {file, lock}},
                 {.script = "task.py"});
   };
-  const auto package = [](const std::string& name, const std::string& version) {
+  const auto locked = [](const std::string& name, const std::string& version) {
     return fmt::format("[[packages]]\nname = \"{}\"\nversion = \"{}\"\n", name, version);
   };
-  const auto einops = package("einops", "0.8");
-  const auto tqdm = package("tqdm", "4.6");
+  const auto einops = locked("einops", "0.8");
+  const auto tqdm = locked("tqdm", "4.6");
   const auto six = "[[packages]]\nname='six'\nversion='1.16.0'\n";
   const auto fitting = einops + tqdm + six;
   const std::string begin = "`requirements.txt` is installed instead of `pylock.toml`";
@@ -514,11 +514,11 @@ TEST_CASE("start: a lock beside a requirements file is used if it satisfies that
   for (const auto& [lock, requirements, warning] : std::vector<Row>{
            {einops + tqdm, usual, ", which lacks `six` [autopack lock --force]"},
            {einops, usual, ", which lacks `tqdm`, `six` [autopack lock --force]"},
-           {fitting + package("tqdm", "3.9"), usual,
+           {fitting + locked("tqdm", "3.9"), usual,
             " [--lock=pylock.toml]"},  // another Python may take the other one
-           {einops + six + package("tqdm", "3.9"), usual,
+           {einops + six + locked("tqdm", "3.9"), usual,
             ", whose `tqdm==3.9` is not allowed [autopack lock --force]"},
-           {einops + package("tqdm", "3.9"), "einops\ntqdm>=4\nrich\n",
+           {einops + locked("tqdm", "3.9"), "einops\ntqdm>=4\nrich\n",
             ", which lacks `rich` and whose `tqdm==3.9` is not allowed [autopack lock --force]"},
            {fitting, usual + "rich; python_version < '3.9'\n", " [--lock=pylock.toml]"},
            {fitting, "einops[extra]\n", " [--lock=pylock.toml]"},

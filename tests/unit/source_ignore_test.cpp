@@ -152,7 +152,7 @@ TEST_CASE("one pattern matches as docker matches it") {
       {"x]*", "x]y", true},
       {"[.+()$]*", "+", true},
       {"[|^{}]*", "{", true},
-      {"[a\\]\\*\\?]", "?", true},
+      {R"([a\]\*\?])", "?", true},
       {"\xEF\xBB\xBF*", "a", true},
       // Docker compiles a pattern to a regular expression, but it escapes or does not compile
       // these.

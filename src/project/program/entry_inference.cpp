@@ -261,9 +261,8 @@ Error nothing_to_run(const Candidates& found, const std::string& directory) {
         .hint(flags);
   }
   if (!found.notebooks.empty()) {
-    return Error(
-        ErrorKind::usage,
-        fmt::format("nothing to run: `{}` has notebooks and no Python program", directory));
+    return {ErrorKind::usage,
+            fmt::format("nothing to run: `{}` has notebooks and no Python program", directory)};
   }
   return Error(ErrorKind::usage,
                fmt::format("nothing to run: there is no Python program in `{}`", directory))
