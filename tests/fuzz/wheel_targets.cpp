@@ -1,4 +1,6 @@
 #include "base/error.hpp"
+#include "build/wheels/static_layout.hpp"
+#include "python/wheel_name.hpp"
 #include "scratch.hpp"
 #include "target.hpp"
 #include "wheel/installation.hpp"
@@ -58,6 +60,26 @@ void wheel_archive(std::string_view bytes) {
   }
 }
 
+/// The setup.py and the PKG-INFO of a source distribution, which may become a wheel.
+void source_distribution(std::string_view bytes) {
+  const auto setup = project::read_setup_py(next_part(bytes));
+  if (!setup.certain_files) {
+    return;
+  }
+  const auto [name, text] = build::lay_out(setup, {{"PKG-INFO", std::string{bytes}},
+                                                   {"LICENSE", ""},
+                                                   {"a/__init__.py", ""},
+                                                   {"a/b/__init__.py", ""},
+                                                   {"a/b/c.json", ""},
+                                                   {"a.egg-info/SOURCES.txt", "a/b/c.json\n"},
+                                                   {"bin/x", "#!/usr/bin/python\n"},
+                                                   {"d.py", ""}});
+  wheel::Zip::open(put(scratch() / name, text), name);
+  if (!python::WheelName::parse(name)) {
+    fail("a wheel is called `" + name + "`");
+  }
+}
+
 void wheel_texts(std::string_view bytes) {
   const unsigned kind = next_byte(bytes) % 4;
   if (kind == 0) {
@@ -81,7 +103,10 @@ void wheel_texts(std::string_view bytes) {
 }  // namespace
 
 std::vector<Target> wheel_targets() {
-  return {{"zip", zip}, {"wheel_archive", wheel_archive}, {"wheel_texts", wheel_texts}};
+  return {{"zip", zip},
+          {"wheel_archive", wheel_archive},
+          {"wheel_texts", wheel_texts},
+          {"source_distribution", source_distribution}};
 }
 
 }  // namespace autopack::fuzz

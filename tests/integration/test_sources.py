@@ -314,6 +314,27 @@ class Sources(unittest.TestCase):
         self.assertIn('only an engine can build `lib` (a directory of sources), ', answer.err)
         self.assertIn('`timed` 1.0 (a source distribution)', answer.err)
 
+    def test_plain_python_needs_no_engine(self):
+        house = testbed.new_folder('plain')
+        folder = testbed.write_tree({
+            'setup.py': 'from setuptools import setup, find_packages\n\nsetup(name="oldlab", version="1.0", '
+                        'packages=find_packages(), scripts=["bin/oldlab"],\n      install_requires=["plain>=1"], '
+                        'entry_points={"console_scripts": ["oldlab-main = oldlab.core:main"]})\n',
+            'bin/oldlab': '#!/usr/bin/env python3\nimport oldlab.core\noldlab.core.main()\n',
+            'oldlab/__init__.py': '', 'oldlab/core.py': 'def main():\n    print("from the lab")\n'})
+        testbed.run([testbed.SYSTEM_PYTHON, '-m', 'build', '--no-isolation', '--sdist', '--outdir', house, folder])
+        index = testbed.start_index([self.house, house])
+        env = {'PIP_INDEX_URL': index.url, 'DOCKER_HOST': 'unix:///nowhere', 'AUTOPACK_UV': str(testbed.uv())}
+        self.require('oldlab')
+        (self.folder / 'train.py').write_text('import subprocess, oldlab.core\noldlab.core.main()\nfor name in ("oldlab", "oldlab-main"):\n'
+                                              '    print(subprocess.run([name], capture_output=True, text=True).stdout, end="")\n')
+        answer = self.build(env=env)
+        self.assertIn('made `oldlab-1.0-py3-none-any.whl` from `oldlab` 1.0 without a build', answer.err)
+        self.assertEqual(docker('run', '--rm', answer.json()['uri']).split('\n')[:3], ['from the lab'] * 3)
+        told = autopack('explain', '--executor-image-uri', self.base, '--script=train.py', f'--output-image-uri={self.name}',
+                        '--verbose', cwd=self.folder, env={**self.env, **env}).out
+        self.assertIn('2 pinned packages as layers of their wheels, without an engine', told)
+
     def test_explain_names_what_is_built(self):
         (self.folder / 'lib').mkdir()
         write_sources('nested', '0.3', self.folder / 'lib')

@@ -41,8 +41,8 @@ ALLOWED = {
     'executor': 'base python image state engine packaging executor/remembered services',
     'publish': 'base image plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
-    'build/wheels': 'base python project/code project project/requirements project/package lock image wheel plan http index '
-    'resolve engine packaging executor/remembered services executor build/direct',
+    'build/wheels': 'base source python project/tables project/code project project/requirements project/package lock image '
+    'wheel plan http index resolve engine packaging executor/remembered services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'compare': 'base python image plan packaging services',

@@ -70,6 +70,61 @@ const std::string hatch =
     "[build-system]\nbuild-backend='hatchling.build'\n[project]\nname='trainer'\n";
 }  // namespace
 
+TEST_CASE("a setup.py of literals says which files its wheel has") {
+  const auto files = [](const std::string& text) {
+    return read_setup_py("import os\nfrom setuptools import setup, find_packages\n" + text)
+        .certain_files;
+  };
+  const auto plain = files(
+      "setup(name='a', version='1', packages=['a', 'a.b'], package_dir={'': 'src'}, url=URL,\n"
+      "      scripts=['bin/x'], py_modules=('c',), package_data={'a': ['*.json']},\n"
+      "      include_package_data=True, python_requires='>=3.7',\n"
+      "      entry_points={'console_scripts': ['y = a:main']})\n");
+  REQUIRE(plain);
+  CHECK(plain->packages == std::vector<std::string>{"a", "a.b"});
+  CHECK(plain->root == "src");
+  CHECK(plain->scripts == std::vector<std::string>{"bin/x"});
+  CHECK(plain->modules == std::vector<std::string>{"c"});
+  CHECK(plain->data.at("a") == std::vector<std::string>{"*.json"});
+  CHECK(plain->has_listed_data);
+  CHECK(plain->requires_python == ">=3.7");
+  CHECK(plain->entry_points == "[console_scripts]\ny = a:main\n\n");
+  const std::string find = "setup(packages=find_packages(exclude=('tests',)))\n";
+  for (const std::string before :
+       {"",
+        "here = os.path.dirname(__file__)\nwith open(os.path.join(here, 'README')) as f:\n    "
+        "text = f.read()\n",
+        "def read(name):\n    return open(name, 'r').read()\ntext = read('x')\n",
+        "about = {}\nexec(open('a/version.py').read(), about)\nabout['x'] = 1\n",
+        "class Upload(Command):\n    def run(self):\n        os.system('rm -rf dist')\n"}) {
+    CAPTURE(before);
+    const auto found = files(before + find);
+    REQUIRE(found);
+    CHECK(found->search->exclude == std::vector<std::string>{"tests"});
+  }
+  CHECK_FALSE(files("setup(packages=['a'], version=v)\n")->version);
+  CHECK(files("packages = ['a']\nsetup(packages=packages)\n"));
+  CHECK(files("setup(packages=['a'], cmdclass={'upload': Upload})\n"));
+  for (const std::string text :
+       {"os.remove('a.py')\n" + find, "open('a.py', 'w')\n" + find, "raise Error\n" + find,
+        "os.environ['X'] = '1'\n" + find, "setuptools.x = 1\n" + find,
+        "def find_packages(exclude):\n    pass\n" + find, std::string{"setup(name='a')\n"},
+        std::string{"setup(packages=['a'], ext_modules=[])\n"},
+        std::string{"setup(packages=['a'], cmdclass={'build_py': Build})\n"},
+        std::string{"setup(packages=['a'], setup_requires=['cython'])\n"},
+        std::string{"setup(packages=['a'], package_dir={'a': 'lib'})\n"},
+        std::string{"setup(packages=['a'], package_data={'a': globs()})\n"},
+        std::string{"setup(packages=['a'], data_files=[('etc', ['x'])])\n"},
+        std::string{"setup(packages=find_packages(exclude='tests'))\n"},
+        std::string{"setup(packages=find_packages(exclude=('tests')))\n"},
+        std::string{"packages = ['a']\nexec(open('x').read())\nsetup(packages=packages)\n"},
+        std::string{"packages = ['a']\npackages += ['b']\nsetup(packages=packages)\n"},
+        std::string{"setup(packages=['a'], install_requires=read())\n"}}) {
+    CAPTURE(text);
+    CHECK_FALSE(files(text));
+  }
+}
+
 TEST_CASE("only a plain setup() says for certain what a package requires") {
   const auto certain = [](const std::string& text) {
     const auto found = read_setup_py("from setuptools import setup\n" + text).certain_requirements;

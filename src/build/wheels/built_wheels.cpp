@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/new_file.hpp"
+#include "build/wheels/static_source.hpp"
 #include "image/tar.hpp"
 #include "wheel/wheel.hpp"
 
@@ -18,6 +19,15 @@ namespace {
 
 /// Increment this if the same sources are built differently.
 constexpr int build_format{1};
+
+/// Increment this if the same archive gives a different wheel without a build.
+constexpr int static_format{1};
+
+constexpr auto* needs_build = "build";
+
+std::string key_of_static_wheel(const std::string& identity) {
+  return fmt::format("static {} {}", static_format, sha256(identity).hex());
+}
 
 std::string identity_of(const image::BaseFacts& base) {
   if (base.digest) {
@@ -39,6 +49,11 @@ std::string inputs_of_builds(const Services& services, const packaging::Packagin
   return inputs;
 }
 
+bool was_made_without_build(const Services& services, const std::string& identity) {
+  const auto record = services.wheel_records.get(key_of_static_wheel(identity));
+  return record && *record != needs_build;
+}
+
 BuiltWheels::BuiltWheels(Services& services,
                          const packaging::Packaging& work,
                          index::WheelCache& wheels,
@@ -52,7 +67,35 @@ std::string BuiltWheels::key(const WheelSource& source) const {
   return fmt::format("built {}", sha256(inputs_ + "\n" + source.identity).hex());
 }
 
+std::optional<ChosenFile> BuiltWheels::without_build(const WheelSource& source) const {
+  const auto key = key_of_static_wheel(source.identity);
+  const auto record = services_.wheel_records.get(key);
+  if (!source.archive || record == needs_build) {
+    return std::nullopt;
+  }
+  if (auto known = ChosenFile::read(record.value_or(""));
+      known && wheels_.find(known->digest.hex())) {
+    return known;
+  }
+  const auto wheel = static_wheel(source.archive());
+  if (!wheel) {
+    services_.wheel_records.put(key, needs_build);
+    return std::nullopt;
+  }
+  const auto cached = wheels_.add([&](const index::WheelCache::Take& out) { out(wheel->bytes); });
+  ChosenFile made{.name = wheel->name,
+                  .digest = Digest::parse("sha256:" + cached.sha256).value(),
+                  .size = cached.size};
+  services_.wheel_records.put(key, made.text());
+  services_.reporter->detail(
+      fmt::format("made `{}` from {} without a build", made.name, source.title));
+  return made;
+}
+
 std::optional<ChosenFile> BuiltWheels::find(const WheelSource& source) const {
+  if (auto made = without_build(source)) {
+    return made;
+  }
   if (policy_.freshness == packaging::Freshness::anew && can_build()) {
     return std::nullopt;
   }

@@ -15,8 +15,12 @@ namespace autopack::build {
 /// the platform, the time of files and the variables.
 std::string inputs_of_builds(const Services& services, const packaging::Packaging& work);
 
-/// Caches the wheels built from sources on the executor image of a plan. Their key contains the
-/// source, the image, the platform and the variables of the build.
+/// Returns true if a wheel was made before of the archive `identity` without a build.
+bool was_made_without_build(const Services& services, const std::string& identity);
+
+/// Caches the wheels of sources: made from their files alone if these are enough (see
+/// static_wheel()), else built on the executor image of a plan. The key of a built wheel contains
+/// the source, the image, the platform and the variables of the build.
 class BuiltWheels {
 public:
   /// A `policy` without a build returns only wheels that were built before.
@@ -25,7 +29,8 @@ public:
               index::WheelCache& wheels,
               WheelPolicy policy);
 
-  /// Returns nothing if it was not built yet, its wheel is gone, or a fresh build is required.
+  /// Returns nothing if it has to be built, and was not built yet, its wheel is gone, or a fresh
+  /// build is required. Fetches an archive to see whether it has to be built.
   std::optional<ChosenFile> find(const WheelSource& source) const;
 
   bool can_build() const { return static_cast<bool>(policy_.build); }
@@ -36,6 +41,7 @@ public:
 
 private:
   std::string key(const WheelSource& source) const;
+  std::optional<ChosenFile> without_build(const WheelSource& source) const;
 
   Services& services_;
   index::WheelCache& wheels_;

@@ -34,6 +34,10 @@ WheelSource source_of_repository(const lock::LockedPackage& package) {
 
 }  // namespace
 
+std::string archive_identity(const std::string& file, const std::string& sha256) {
+  return fmt::format("archive {} {}", file, sha256);
+}
+
 WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
                               const lock::LockedPackage& package,
                               const ChosenFile& file) {
@@ -41,7 +45,7 @@ WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
                                    : fmt::format("`{}`", printable(file.name)),
           .kind = archive_kind,
           .place = package.place,
-          .identity = fmt::format("archive {} {}", file.name, file.digest.hex()),
+          .identity = archive_identity(file.name, file.digest.hex()),
           .name = file.name,
           .archive = [index, download = file.download()] {
             return index->wheels().get(download).path;

@@ -22,6 +22,9 @@ struct SourcesOfSet {
   std::vector<std::string> obstacles{};        ///< why one of them cannot be built, one line each
 };
 
+/// Returns WheelSource::identity of a source distribution.
+std::string archive_identity(const std::string& file, const std::string& sha256);
+
 /// Returns `file`, a source distribution of `package` in `index`, as the source of a wheel.
 WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
                               const lock::LockedPackage& package,

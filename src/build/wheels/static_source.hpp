@@ -1,5 +1,7 @@
 #pragma once
 
+#include "build/wheels/static_layout.hpp"
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,5 +13,10 @@ namespace autopack::build {
 /// without running it; nothing if only its build knows them, or if the archive is damaged, is not a
 /// compressed tar, or is too large to be read for this.
 std::optional<std::vector<std::string>> static_requirements(const std::filesystem::path& archive);
+
+/// Returns the wheel that setuptools makes of a source distribution of pure Python, with the same
+/// installed files, made without running its setup.py; nothing as above. The same archive gives the
+/// same bytes.
+std::optional<StaticWheel> static_wheel(const std::filesystem::path& archive);
 
 }  // namespace autopack::build

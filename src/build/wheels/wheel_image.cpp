@@ -6,6 +6,7 @@
 #include "base/url.hpp"
 #include "build/direct/assembly.hpp"
 #include "build/direct/recipes.hpp"
+#include "build/wheels/built_wheels.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/kept_resolution.hpp"
@@ -396,6 +397,21 @@ std::optional<ExpectedInstallation::Sized> sized(const lock::LockedPackage& pack
                                      .size = *file.size};
 }
 
+/// Returns true if the source that `files` choose for `package` was seen to need no build.
+bool is_plain_source(const Services& services,
+                     const lock::LockedPackage& package,
+                     const lock::FileChooser& files) {
+  if (package.source || package.files.empty()) {
+    return false;
+  }
+  const auto place = files.choose(package).source;
+  const auto& file = package.files[place.value_or(0)];
+  return place && std::ranges::any_of(file.hashes, [&](const auto& hash) {
+           return hash.algorithm == "sha256" &&
+                  was_made_without_build(services, archive_identity(file.name, hash.hex));
+         });
+}
+
 }  // namespace
 
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
@@ -445,7 +461,9 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
   for (const auto& package : found.set->packages) {
     if (auto obstacle = obstacle_of(package, files)) {
       expected.obstacles.push_back(std::move(*obstacle));
-    } else if (const auto kind = kind_of_source(package, files)) {
+    } else if (const auto kind = is_plain_source(services, package, files)
+                                     ? std::nullopt
+                                     : kind_of_source(package, files)) {
       const auto& name = package.name.empty() && package.source
                              ? package.source->directory.value_or(package.source->repository)
                              : package.name;

@@ -9,6 +9,28 @@
 
 namespace autopack::project {
 
+/// A call of find_packages() with literal arguments.
+struct PackageSearch {
+  std::string where{};                    ///< a directory
+  std::vector<std::string> include{"*"};  ///< patterns of dotted names, as fnmatch has them
+  std::vector<std::string> exclude{};
+};
+
+/// The contents of the wheel that a setup.py makes, as its literals have them.
+struct SetupFiles {
+  std::optional<std::string> name{};
+  std::optional<std::string> version{};
+  std::vector<std::string> packages{};    ///< dotted names
+  std::optional<PackageSearch> search{};  ///< finds more packages
+  std::string root{};                     ///< the directory of packages and modules, as written
+  std::vector<std::string> modules{};
+  std::vector<std::string> scripts{};                      ///< paths
+  std::map<std::string, std::vector<std::string>> data{};  ///< globs by package, "" for all
+  bool has_listed_data{false};                             ///< include_package_data
+  std::optional<std::string> entry_points{};               ///< the text of entry_points.txt
+  std::optional<std::string> requires_python{};
+};
+
 /// The facts in a setup.py, found without running it. It is Python, so each may be missing; none is
 /// guessed.
 struct SetupPy {
@@ -24,6 +46,9 @@ struct SetupPy {
   /// The requirements of the package as its METADATA has them, those of extras with their markers;
   /// absent unless one unconditional setup() gets nothing but plain lists of strings.
   std::optional<std::vector<std::string>> certain_requirements{};
+  /// Absent unless that is so for all arguments that decide about the wheel, and nothing else in
+  /// the file can have an effect, its imports of other modules aside.
+  std::optional<SetupFiles> certain_files{};
 };
 
 /// Reads a setup.py with a small tolerant tokenizer.

@@ -25,6 +25,9 @@ void read_setuptools(Findings& findings, Package& package);
 /// modules.
 bool is_reserved_name(std::string_view name);
 
+/// Returns true for a section of setup.cfg that only other tools read.
+bool is_of_other_tools(std::string_view section);
+
 /// Returns what setuptools would discover at the root of a tree: packages, else modules.
 std::vector<std::string> discovered_packages(const Findings& findings);
 

@@ -22,16 +22,6 @@ using Names = std::vector<std::string>;
 
 constexpr std::size_t largest_settings{std::size_t{1} << 20U};
 
-/// Returns true for a section of setup.cfg that other tools read.
-bool is_of_other_tools(std::string_view section) {
-  static constexpr std::array<std::string_view, 12> tools{
-      "flake8", "pycodestyle",   "pydocstyle", "pep8",        "isort", "yapf",
-      "pylint", "pylint.master", "pytest",     "bumpversion", "doc8",  "codespell"};
-  return section.starts_with("mypy") || section.starts_with("tool:") ||
-         section.starts_with("coverage:") || section.starts_with("bumpversion:") ||
-         contains(tools, section);
-}
-
 std::optional<Names> strings_in(const toml::node* node) {
   const auto* const array = node == nullptr ? nullptr : node->as_array();
   if (array == nullptr) {
@@ -224,6 +214,15 @@ private:
 };
 
 }  // namespace
+
+bool is_of_other_tools(std::string_view section) {
+  static constexpr std::array<std::string_view, 12> tools{
+      "flake8", "pycodestyle",   "pydocstyle", "pep8",        "isort", "yapf",
+      "pylint", "pylint.master", "pytest",     "bumpversion", "doc8",  "codespell"};
+  return section.starts_with("mypy") || section.starts_with("tool:") ||
+         section.starts_with("coverage:") || section.starts_with("bumpversion:") ||
+         contains(tools, section);
+}
 
 std::optional<std::string> read_setuptools_layout(const toml::table& document,
                                                   LookingTree& tree,
