@@ -99,6 +99,20 @@ std::optional<Specifier> Specifier::parse(std::string_view text) {
   return may_stand(specifier) ? std::optional{std::move(specifier)} : std::nullopt;
 }
 
+std::string Specifier::str() const {
+  const auto* const found =
+      std::ranges::find(operators, op, &decltype(operators)::value_type::second);
+  const std::string sign{found->first};
+  return sign +
+         (op == Operator::arbitrarily_equal ? text : version.str() + (any_below ? ".*" : ""));
+}
+
+std::string SpecifierSet::str() const {
+  std::vector<std::string> texts;
+  std::ranges::transform(all_, std::back_inserter(texts), &Specifier::str);
+  return join(texts, ",");
+}
+
 bool Specifier::holds_for(const Version& candidate) const {
   switch (op) {
     case Operator::compatible: return fits_compatible(candidate, version);

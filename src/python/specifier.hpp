@@ -36,6 +36,9 @@ struct Specifier {
   /// Returns nothing if `text` is not a condition of PEP 440.
   static std::optional<Specifier> parse(std::string_view text);
 
+  /// Returns `>=1.2`, with the version in its normal form.
+  std::string str() const;
+
   /// Treats pre-releases like other versions: see SpecifierSet::contains.
   bool holds_for(const Version& candidate) const;
   bool names_prerelease() const;
@@ -54,6 +57,9 @@ public:
   bool contains(const Version& candidate, Prereleases prereleases = Prereleases::as_named) const;
 
   const std::vector<Specifier>& all() const { return all_; }
+
+  /// Returns `>=3.8,<4`; empty for an empty set.
+  std::string str() const;
 
 private:
   std::vector<Specifier> all_{};

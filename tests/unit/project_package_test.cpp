@@ -226,7 +226,7 @@ TEST_CASE("a project that is not a package is not installed") {
   const std::string poetry =
       "[build-system]\nbuild-backend='poetry.core.masonry.api'\n[tool.poetry]\n";
   const std::string project = "[project]\nname='a'\ndependencies=['numpy']\n";
-  CHECK(installs(poetry + "name='a'\n"));
+  CHECK(installs(poetry + "name='trainer'\n"));
   CHECK_FALSE(installs(poetry + "package-mode=false\n", {{"requirements.txt", ""}}));
   CHECK_FALSE(installs(project + "[build-system]\nrequires=[]\n[tool.uv]\npackage=false\n"));
   CHECK_FALSE(installs(project + "[tool.pdm]\ndistribution=false\n"));
@@ -237,12 +237,11 @@ TEST_CASE("a project that is not a package is not installed") {
                  {{"other/__init__.py", ""}}));
   CHECK(installs(project, {{"other/__init__.py", ""}, {"setup.py", "setup()"}}));
   Problems warnings;
-  package_of(with_pyproject(poetry + "package-mode=false\n"), &warnings);
+  package_of(with_pyproject("[build-system]\nrequires=[]\n[tool.uv]\npackage=false\n"), &warnings);
   REQUIRE(warnings.size() == 1);
-  CHECK(
-      warnings[0].message ==
-      "the project's dependencies are not installed: `tool.poetry.package-mode` is false, and only "
-      "its tool knows what that is");
+  CHECK(warnings[0].message ==
+        "the project's dependencies are not installed: `tool.uv.package` is false, and only its "
+        "tool knows what that is");
 }
 
 TEST_CASE("a package without a name is not what a variable names") {
@@ -270,7 +269,7 @@ TEST_CASE("sources of uv are passed to pip") {
   CHECK(join(python::texts_of(*package->requirements), ", ") ==
         "b[c] @ git+https://host/b@f00 ; python_version > \"3\", d, e");
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].message == "autopack does not read that uv takes `d` from the index `own`");
+  CHECK(warnings[0].message == "autopack does not read that `d` comes from the index `own`");
   CHECK(errors(with_pyproject(project + "[tool.uv.sources]\nlib={path='../lib'}\n")) ==
         "`lib` comes from `../lib`, which is not below the working directory (pyproject.toml "
         "tool.uv.sources)");
@@ -355,7 +354,7 @@ TEST_CASE("indexes that only the project's own tool asks are reported") {
   const std::string of_list =
       "[tool.uv.sources]\ntorch=[{index='pt', marker=\"sys_platform == 'linux'\"}]\n";
   CHECK(told(of_list + index + "explicit=true\n") ==
-        "autopack does not read that uv takes `torch` from the index `pt` [name the index in "
+        "autopack does not read that `torch` comes from the index `pt` [name the index in "
         "requirements.txt: `--extra-index-url https://***@host/whl`]");
   CHECK(told(of_list + index) == told(of_list + index + "explicit=true\n"));
   CHECK(told(index) ==
@@ -436,13 +435,68 @@ TEST_CASE("a package that cannot be built is reported before the build") {
         std::string::npos);
 }
 
-TEST_CASE("a poetry table without a build system is reported as unused") {
+TEST_CASE("dependencies of Poetry are read if it has no package to install") {
+  const std::string head = "[tool.poetry]\nname='lab'\npackage-mode=false\n";
+  const auto requirements = [&](const std::string& entries) {
+    Problems warnings;
+    const auto package = package_of(
+        with_pyproject(head + "[tool.poetry.dependencies]\npython='^3.10'\n" + entries), &warnings);
+    CHECK_FALSE(package->installs);
+    return join(python::texts_of(*package->requirements), "|") +
+           (warnings.empty() ? "" : " [" + warnings[0].message + "]");
+  };
+  CHECK(requirements("rich='^13.2'\n") == "rich>=13.2,<14");
+  CHECK(requirements("a='*'\nb='~1.2'\nc='1.4'\nd='>=1,<3'\ne='2.*'\n") ==
+        "a|b>=1.2,<1.3|c==1.4|d>=1,<3|e==2.*");
+  CHECK(requirements("a='^0.2.3'\n") == "a>=0.2.3,<0.3");
+  CHECK(requirements("a='^1.20 || ^2.0'\n") == "a>=1.20,<3");
+  CHECK(requirements("a={version='^1', extras=['x','y'], markers=\"os_name=='posix'\"}\n") ==
+        "a[x,y]>=1,<2 ; (os_name=='posix')");
+  CHECK(requirements("a={version='1', python='^3.8', platform='linux'}\n") ==
+        "a==1 ; python_version >= '3.8' and python_version < '4' and sys_platform == 'linux'");
+  CHECK(requirements("a=[{version='1', python='<3.9'},{version='2', python='>=3.9'}]\n") ==
+        "a==1 ; python_version < '3.9'|a==2 ; python_version >= '3.9'");
+  CHECK(requirements("a={git='https://host/a.git', tag='v1', extras=['x']}\n") ==
+        "a[x] @ git+https://host/a.git@v1");
+  CHECK(requirements("a={url='https://host/a-1-py3-none-any.whl'}\n") ==
+        "a @ https://host/a-1-py3-none-any.whl");
+  CHECK(requirements("torch={version='2.1', source='own'}\n[[tool.poetry.source]]\nname='own'\n"
+                     "url='https://host/whl'\npriority='explicit'\n") ==
+        "torch==2.1 [autopack does not read that `torch` comes from the index `own`]");
+  const auto extras =
+      package_of(with_pyproject(
+          head + "[tool.poetry.dependencies]\nnumpy={version='1', optional=true}\nrich='13'\n"
+                 "[tool.poetry.extras]\nNum_All=['NumPy']\n"));
+  CHECK(join(python::texts_of(*extras->requirements), "|") == "rich==13");
+  CHECK(join(python::texts_of(extras->extra_requirements.at("num-all")), "|") == "numpy==1");
+  const auto wrong = [&](const std::string& entry) {
+    return errors(with_pyproject(head + "[tool.poetry.dependencies]\n" + entry));
+  };
+  CHECK(wrong("a='^1 || ^3'\n")
+            .find("cannot read the dependency `a`: `^1 || ^3` is more than one "
+                  "range of versions (pyproject.toml tool.poetry.dependencies)") == 0);
+  CHECK(wrong("a='latest'\n").find("cannot read the dependency `a`: `latest` is no constraint") ==
+        0);
+  CHECK(wrong("a=1\n").find("it is neither a version nor a table") != std::string::npos);
+}
+
+TEST_CASE("Poetry installs no package if it finds none") {
+  const std::string poetry =
+      "[build-system]\nrequires=['poetry-core']\nbuild-backend='poetry.core.masonry.api'\n"
+      "[tool.poetry]\nname='My-Lab'\n[tool.poetry.dependencies]\nrich='13'\n";
+  CHECK_FALSE(package_of(with_pyproject(poetry))->installs);
+  CHECK(package_of(with_pyproject(poetry))->requirements->size() == 1);
+  CHECK(package_of(with_pyproject(poetry, {{"my_lab/a.py", ""}}))->installs);
+  CHECK(package_of(with_pyproject(poetry, {{"src/my_lab/a.py", ""}}))->installs);
+  CHECK(package_of(with_pyproject(poetry, {{"my_lab.py", ""}}))->installs);
+  // Without a build system, only Poetry knows the table.
   Problems warnings;
-  const auto package = package_of(with_pyproject("[tool.poetry]\nname='trainer'\n"), &warnings);
-  CHECK(package->backend == "setuptools.build_meta:__legacy__");
-  REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].message ==
-        "`[tool.poetry]` is not read: without `[build-system]` pip builds with setuptools");
+  const auto package = package_of(
+      with_pyproject("[tool.poetry]\nname='trainer'\n[tool.poetry.dependencies]\nrich='13'\n"),
+      &warnings);
+  CHECK_FALSE(package->installs);
+  CHECK(package->requirements->size() == 1);
+  CHECK(warnings.empty());
 }
 
 TEST_CASE("ini files are read as configparser does") {

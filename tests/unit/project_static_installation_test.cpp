@@ -181,7 +181,8 @@ TEST_CASE("why a package has to be built") {
          "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"maturin\"\n"
          "[project]\nname = \"a\"\nversion = \"1\"\n"}}},
       {"pyproject.toml has no `[project]`",
-       {{"pyproject.toml", build_system("poetry-core") + "[tool.poetry]\nname = \"a\"\n"}}},
+       {{"pyproject.toml", build_system("poetry-core") + "[tool.poetry]\nname = \"a\"\n"},
+        {"a.py", ""}}},
       {"the entry point `run` is not plain",
        project_of("hatchling", "", "scripts.run = \"my_lab\"\n")},
       {"`project.description` is not plain text",

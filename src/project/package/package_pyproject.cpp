@@ -5,6 +5,7 @@
 #include "project/foreign_paths.hpp"
 #include "project/package/package.hpp"
 #include "project/package/version_control.hpp"
+#include "project/requirements/poetry_tables.hpp"
 #include "project/requirements/uv_sources.hpp"
 #include "project/toml.hpp"
 #include "python/name.hpp"
@@ -52,9 +53,10 @@ void check_paths(Findings& findings, const std::vector<python::WrittenRequiremen
 void read_requirements(Findings& findings,
                        const Request& request,
                        const toml::table& document,
+                       const char* table,
                        Package& package) {
   const auto project = document["project"];
-  UvSources sources{findings, request, document};
+  UvSources sources{findings, request, document, table};
   const auto read = [&](Node list) {
     std::vector<python::WrittenRequirement> requirements;
     for (const auto& text : strings_of(list)) {
@@ -118,7 +120,7 @@ void read_project_table(Findings& findings,
                      pyproject_name + " project.readme");
     }
   }
-  read_requirements(findings, request, document, package);
+  read_requirements(findings, request, document, "tool.uv.sources", package);
 }
 
 /// Returns the directory of modules, if a backend's table names it.
@@ -157,9 +159,26 @@ bool discovers_at_root(const Findings& findings, const toml::table& document) {
          !find_option(ini, "options", "package_dir");
 }
 
+/// Returns true if Poetry finds no module for the package, which it has to install then.
+bool has_nothing_for_poetry(const Findings& findings,
+                            const toml::table& document,
+                            const Package& package) {
+  const auto poetry = document["tool"]["poetry"];
+  if (!package.backend.ends_with("masonry.api") || !package.name || poetry["packages"] ||
+      poetry["include"]) {
+    return false;
+  }
+  const auto module = replace_all(python::normalise_name(*package.name), "-", "_");
+  return std::ranges::none_of(std::array{module, "src/" + module}, [&](const auto& path) {
+    return findings.is_directory(path) || findings.is_file(path + ".py");
+  });
+}
+
 /// Returns why the project is not an installable package although it has a pyproject.toml; nothing
 /// if it is one.
-std::optional<std::string> reason_not_to_install(Findings& findings, const toml::table& document) {
+std::optional<std::string> reason_not_to_install(Findings& findings,
+                                                 const toml::table& document,
+                                                 const Package& package) {
   const auto tool = document["tool"];
   if (!tool["poetry"]["package-mode"].value_or(true)) {
     return "`tool.poetry.package-mode` is false";
@@ -173,8 +192,14 @@ std::optional<std::string> reason_not_to_install(Findings& findings, const toml:
   if (tool["rye"]["virtual"].value_or(false)) {
     return "`tool.rye.virtual` is true";
   }
+  if (has_nothing_for_poetry(findings, document, package)) {
+    return fmt::format("Poetry finds no package `{}` in it", printable(*package.name));
+  }
   if (document["build-system"].is_table() || findings.is_file("setup.py")) {
     return std::nullopt;
+  }
+  if (tool["poetry"].is_table() && !document["project"].is_table()) {
+    return "it has no `[build-system]`";
   }
   if (tool["uv"].is_table() || findings.is_file("uv.lock")) {
     return "it has no `[build-system]`";
@@ -236,9 +261,14 @@ bool read_pyproject(Findings& findings, const Request& request, Package& package
     package.indexes = indexes_named_in(*document);
   }
   package.import_root = import_root_of(*document);
-  const auto reason = reason_not_to_install(findings, *document);
+  const auto reason = reason_not_to_install(findings, *document, package);
   package.installs = !reason;
-  if (reason && !package.requirements && !findings.is_file("requirements.txt")) {
+  const bool is_all = reason && !package.requirements && !findings.is_file("requirements.txt");
+  if (is_all && poetry) {
+    read_requirements(findings, request, with_poetry_dependencies(findings, *document),
+                      "tool.poetry.dependencies", package);
+    package.indexes = indexes_named_in(*document);
+  } else if (is_all) {
     findings.warn(
         fmt::format(
             "the project's dependencies are not installed: {}, and only its tool knows what "
@@ -251,11 +281,9 @@ bool read_pyproject(Findings& findings, const Request& request, Package& package
     check_mark(findings);
   }
   require_readme(findings, *document, package);
-  if (!build_system.is_table() && (poetry || flit) && package.installs) {
-    findings.warn(
-        fmt::format("`[tool.{}]` is not read: without `[build-system]` pip builds with setuptools",
-                    poetry ? "poetry" : "flit"),
-        pyproject_name);
+  if (!build_system.is_table() && flit && package.installs) {
+    findings.warn("`[tool.flit]` is not read: without `[build-system]` pip builds with setuptools",
+                  pyproject_name);
   }
   if (auto tool = version_control_in(*document)) {
     package.version_control = std::make_shared<const VersionControl>(std::move(*tool));

@@ -135,9 +135,15 @@ void read_package_extras(Findings& findings, const Request& request, Project& pr
   const auto* const known =
       document ? (*document)["project"]["optional-dependencies"].as_table() : nullptr;
   const bool is_dynamic =
-      !document || !(*document)["project"].is_table() || (*document)["project"]["dynamic"];
+      project.package->installs &&
+      (!document || !(*document)["project"].is_table() || (*document)["project"]["dynamic"]);
+  auto names = known == nullptr ? std::vector<std::string>{} : names_of(*known);
+  if (known == nullptr) {
+    for (const auto& [extra, requirements] : project.package->extra_requirements) {
+      names.push_back(extra);
+    }
+  }
   for (const auto& extra : request.package_extras) {
-    const auto names = known == nullptr ? std::vector<std::string>{} : names_of(*known);
     const bool defined = std::ranges::any_of(names, [&](const auto& name) {
       return python::normalise_name(name) == python::normalise_name(extra);
     });

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace autopack::project {
 
@@ -98,10 +99,14 @@ std::optional<std::string> workspace_above(const fs::path& directory) {
 
 }  // namespace
 
-UvSources::UvSources(Findings& findings, const Request& request, const toml::table& document)
+UvSources::UvSources(Findings& findings,
+                     const Request& request,
+                     const toml::table& document,
+                     std::string table)
     : findings_{findings},
       request_{request},
       document_{document},
+      table_{std::move(table)},
       root_{.file = root_file, .sources = document["tool"]["uv"]["sources"].as_table()},
       workspace_{strings_of(document["tool"]["uv"]["workspace"]["members"])} {}
 
@@ -175,7 +180,7 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
   } else if (source.node->is_table()) {
     tables.push_back(source.node->as_table());
   }
-  const std::string place = source.scope->file + " tool.uv.sources";
+  const std::string place = source.scope->file + " " + table_;
   for (const auto* const table : tables) {
     const auto index = (*table)["index"].value<std::string>();
     const auto other = is_list ? url_of(*table) : std::nullopt;
@@ -197,7 +202,7 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
     });
     if (!index || !is_known) {
       unread_.push_back(Problem::warning(
-          {.message = fmt::format("autopack does not read that uv takes `{}` from {}", name, from),
+          {.message = fmt::format("autopack does not read that `{}` comes from {}", name, from),
            .origin = place,
            .hints = {index ? fmt::format("name the index in requirements.txt: "
                                          "`--extra-index-url {}`",
@@ -290,7 +295,7 @@ void UvSources::report_missing_member(const Source& source, const std::string& n
   findings_.error(
       fmt::format("`{}` comes from {}, which is not below the working directory", printable(name),
                   path ? "`" + printable(*path) + "`" : "the workspace"),
-      source.scope->file + " tool.uv.sources", std::move(hints));
+      source.scope->file + " " + table_, std::move(hints));
 }
 
 /// Returns true if `--extra-packages` names `path`.

@@ -16,8 +16,12 @@ namespace autopack::project {
 /// Applies `[tool.uv.sources]` to the requirements of a project.
 class UvSources {
 public:
-  /// `document` is the root's pyproject.toml and must outlive this.
-  UvSources(Findings& findings, const Request& request, const toml::table& document);
+  /// `document` is the root's pyproject.toml and must outlive this; messages name `table` as the
+  /// place of its sources.
+  UvSources(Findings& findings,
+            const Request& request,
+            const toml::table& document,
+            std::string table = "tool.uv.sources");
 
   /// Adds the replacement of `text`, a requirement of the root, to `requirements`. Packages
   /// of the workspace and local directories become members instead.
@@ -65,6 +69,7 @@ private:
   Findings& findings_;
   const Request& request_;
   const toml::table& document_;
+  std::string table_;
   Scope root_;
   std::vector<std::string> workspace_;
   std::map<std::string, std::set<std::string>> members_;  ///< extras by directory
