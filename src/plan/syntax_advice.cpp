@@ -29,12 +29,16 @@ Problem notebook(const ReachedFile& file) {
 Problem fault(const Plan& plan, const ReachedFile& file, const SyntaxFault& found) {
   const bool is_base =
       (plan.base.python_version.value_or("") + ".").starts_with(found.python + ".");
-  return doubt(
+  auto problem = doubt(
       fmt::format("`{}`{} is not valid Python{}: {}{}", printable(file.path),
                   found.line > 0 ? fmt::format(" line {}", found.line) : "",
                   is_base ? " " + found.python : "", printable(found.message),
                   is_base ? "" : fmt::format(" (says Python {} of this machine)", found.python)),
       fmt::format("`python3 -m py_compile {}` checks it", shell_quote(file.path)));
+  if (plan.notebook) {
+    problem.hints.clear();  // the file may be only in the image
+  }
+  return problem;
 }
 
 }  // namespace

@@ -93,6 +93,20 @@ TEST_CASE("notebook: magics without an effect on a program are dropped") {
   CHECK(program("%time %env A=1") == "import os; os.environ[\"A\"] = \"1\"\n");
 }
 
+TEST_CASE("notebook: imports from __future__ may be in any cell") {
+  const auto translated = translate_notebook(
+      notebook({"import os", "x = 1\nfrom __future__ import print_function, division\nprint(x)"}));
+  CHECK(translated.faults.empty());
+  CHECK(
+      translated.program.find("\n# from __future__ import print_function, division\nprint(x)\n") !=
+      std::string::npos);
+  CHECK(translate_notebook(notebook({"from __future__ import annotations\nx = 1"})).faults.empty());
+  const auto late = translate_notebook(notebook({"x = 1", "from __future__ import annotations"}));
+  REQUIRE(late.faults.size() == 1);
+  CHECK(late.faults[0].cell == 2);
+  CHECK(late.faults[0].message == "`from __future__ import annotations` is not in the first cell");
+}
+
 TEST_CASE("notebook: variables are set by Python") {
   CHECK(program("%env A=b c\n%env B 1\n  %set_env C=\"\\x") ==
         "import os; os.environ[\"A\"] = \"b c\"\nimport os; os.environ[\"B\"] = \"1\"\n"

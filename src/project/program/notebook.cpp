@@ -330,7 +330,26 @@ private:
     }
   }
 
+  /// A program may have `from __future__ import` only at its beginning, but each cell of a notebook
+  /// has a beginning. Of its features only `annotations` still has an effect.
+  bool is_idle_future_import(std::string_view text, int line) {
+    constexpr std::string_view start{"from __future__ import "};
+    if (!text.starts_with(start)) {
+      return false;
+    }
+    const bool has_effect = text.find("annotations") != std::string_view::npos;
+    if (has_effect && starts_.size() > 1) {
+      refuse(line, "`from __future__ import annotations` is not in the first cell",
+             {"move it to the beginning of the first cell"});
+    }
+    return !has_effect && text.find_first_of("(\\;") == std::string_view::npos;
+  }
+
   void read_python(StatementLines& statements, std::string_view line, int number) {
+    if (statements.begin_statement() && is_idle_future_import(line, number)) {
+      result_.program += fmt::format("# {}\n", line);
+      return;
+    }
     if (statements.read(line)) {
       refuse_magic(trim(line), number);
     }
