@@ -276,6 +276,13 @@ class Resolving(unittest.TestCase):
         self.assertFalse(mark.exists())
         self.assertEqual(self.text(), before)
 
+    def test_a_project_without_a_package_needs_no_engine(self):
+        (self.folder / 'requirements.txt').unlink()
+        for text in ('[project]\nname = "app"\nversion = "0.1"\ndependencies = ["lk_other"]\n[tool.uv]\n',
+                     '[tool.poetry]\npackage-mode = false\n[tool.poetry.dependencies]\npython = "^3.8"\nlk_other = "^3.0"\n'):
+            (self.folder / 'pyproject.toml').write_text(text)
+            self.assertEqual(self.versions(self.build()), {'lk_other': '3.0', 'lk_low': '1.0'})
+
     def test_a_source_distribution_that_computes_is_built_once(self):
         house = testbed.new_folder('computing')
         write_sdist(house, 'lk_builds', '1.0', 'import os\nfrom setuptools import setup\nsetup(name="lk_builds", '

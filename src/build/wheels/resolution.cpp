@@ -14,6 +14,8 @@
 #include "build/wheels/static_source.hpp"
 #include "executor/python_facts.hpp"
 #include "lock/file_names.hpp"
+#include "lock/locked_set.hpp"
+#include "lock/readers.hpp"
 #include "lock/select.hpp"
 #include "project/findings.hpp"
 #include "project/requirements/own_lock.hpp"
@@ -398,16 +400,31 @@ private:
   BuiltWheels built_;
 };
 
+/// Returns ` (906.5 MB)`, the download for `name` in `lock`; empty if its size is unknown.
+std::string download_size(const std::string& name,
+                          const std::string& lock,
+                          const python::Interpreter& interpreter) {
+  const auto set = lock::read_pylock(lock, "requirements", {.interpreter = interpreter});
+  const auto found = std::ranges::find(set.packages, name, &lock::LockedPackage::name);
+  if (found == set.packages.end() || found->source) {
+    return {};
+  }
+  const auto chosen = lock::FileChooser{interpreter}.choose(*found).chosen;
+  const auto size = chosen ? found->files[*chosen].size : std::nullopt;
+  return size ? fmt::format(" ({})", human_size(*size)) : std::string{};
+}
+
 void report(Services& services,
             const executor::PythonFacts& facts,
             const resolve::Resolution& resolution,
+            const std::string& lock,
             const std::string& took) {
   const auto provided = resolution.provided.size();
   services.reporter->done(
       "Resolved",
       fmt::format(
-          "{} packages for Python {} of the executor image in {}{}", resolution.chosen + provided,
-          facts.interpreter->version.str(), took,
+          "{} package{} for Python {} of the executor image in {}{}", resolution.chosen + provided,
+          resolution.chosen + provided == 1 ? "" : "s", facts.interpreter->version.str(), took,
           provided == 0 ? std::string{} : fmt::format(" ({} of them it has already)", provided)));
   for (const auto& one : resolution.raised) {
     services.reporter->done("Raised", fmt::format("{} to {}: the first solution had {}, far behind "
@@ -415,8 +432,9 @@ void report(Services& services,
                                                   one.name, one.version, one.before));
   }
   for (const auto& one : resolution.replaced) {
-    auto text = fmt::format("`{}` {} replaces the {} of the executor image", one.installed.name,
-                            one.version, one.installed.version);
+    auto text = fmt::format(
+        "`{}` {}{} replaces the {} of the executor image", one.installed.name, one.version,
+        download_size(one.installed.name, lock, *facts.interpreter), one.installed.version);
     if (contains(build_tools, one.installed.name)) {
       services.reporter->detail(text);
     } else {
@@ -509,9 +527,10 @@ Locked resolve_requirements(Services& services,
        .newest = [&](const auto& name) { return newest.of(name); },
        .reporter = services.reporter,
        .cancellation = services.cancellation});
-  report(services, facts, resolution, elapsed_text(std::chrono::steady_clock::now() - begin));
+  const auto took = elapsed_text(std::chrono::steady_clock::now() - begin);
   Locked locked{.text = lock_text(work, facts, resolution,
                                   own ? lists_read_by_build(*own) : std::vector<std::string>{})};
+  report(services, facts, resolution, locked.text, took);
   locked.versions = locked_versions(locked.text);
   for (const auto& name : choice.upgraded) {
     const auto pin = python::normalise_name(name) + "==";

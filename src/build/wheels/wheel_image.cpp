@@ -184,9 +184,6 @@ std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
           fmt::format("`{}` is not in `{}`", printable(requirement), dependencies.lock->file));
     }
   }
-  note(!dependencies.install &&
-           !(dependencies.package_requirements.empty() && dependencies.build_requirements.empty()),
-       "the project's own package determines the installation");
   note(project.has_index_credentials, "a URL in a requirements file contains a login");
   note(work.request().is_from_git() &&
            std::ranges::any_of(options,
@@ -213,8 +210,19 @@ void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
   }
 }
 
+/// Returns where the project requires the package `name`, for messages.
+std::string place_of(const project::Project& project, const std::string& name) {
+  const auto listed = std::ranges::find_if(project.listed_requirements, [&](const auto& one) {
+    return !one.constraint && one.requirement.name == name;
+  });
+  return listed == project.listed_requirements.end() ? "requirements" : listed->origin;
+}
+
 void take_resolution(const Packaging& work, const std::string& text, Requirements& found) {
-  found.set = lock::read_pylock(text, "resolution.toml", {.interpreter = *found.facts.interpreter});
+  found.set = lock::read_pylock(text, "requirements", {.interpreter = *found.facts.interpreter});
+  for (auto& package : found.set->packages) {
+    package.place = place_of(work.scanned().project, package.name);
+  }
   found.resolved_at = KeptResolution::time_of(text);
   found.obstacles.clear();
   add_extra_packages(work, *found.set);
