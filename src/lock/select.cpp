@@ -113,13 +113,15 @@ Selection FileChooser::choose(const LockedPackage& package,
     const auto& candidate = candidates[i];
     auto wheel = WheelName::parse(candidate.name);
     const auto source = wheel ? std::nullopt : parse_source_name(candidate.name);
-    if ((wheel    ? wheel->name
-         : source ? source->first
-                  : "") != package.name ||
-        package.formats == (wheel ? Formats::sources : Formats::wheels)) {
+    if ((wheel ? wheel->name : source ? source->first : "") != package.name) {
       continue;
     }
-    if (!is_pinned(package.version, wheel ? wheel->version : source->second)) {
+    const bool has_version = is_pinned(package.version, wheel ? wheel->version : source->second);
+    selection.has_version |= has_version;
+    if (package.formats == (wheel ? Formats::sources : Formats::wheels)) {
+      continue;
+    }
+    if (!has_version) {
       reach(Stage::other_version);
     } else if (!package.hashes.empty() && !candidate.hashes.empty() &&
                !share_one(package.hashes, candidate.hashes)) {

@@ -26,6 +26,7 @@ struct Selection {
   std::optional<std::size_t> chosen{};  ///< its index
   std::optional<std::size_t> source{};  ///< index of a source distribution, if there is no wheel
   std::string reason{};                 ///< the reason why there is no wheel
+  bool has_version{false};  ///< a candidate has the pinned version, though it may not fit
 };
 
 /// Selects files for one interpreter, as pip does for a pinned version. It prefers files known by a

@@ -1,5 +1,6 @@
 """`autopack lock` resolves requirements by uv; what it wrote is installed as layers of wheels, without an engine."""
 
+import hashlib
 import io
 import json
 import os
@@ -60,10 +61,10 @@ class Resolving(unittest.TestCase):
         return autopack('lock', '--executor-image-uri', self.base, '--script=train.py', *flags, cwd=self.folder,
                         env={**self.env, **env}, status=status)
 
-    def build(self, *flags, **env):
+    def build(self, *flags, status=0, **env):
         return autopack('build', '--executor-image-uri', self.base, '--script=train.py', '--format=json',
                         '--engine=direct', f'--output-image-uri={self.name}', *flags, cwd=self.folder,
-                        env={**self.env, **env})
+                        env={**self.env, **env}, status=status)
 
     def versions(self, answer):
         return json.loads(docker('run', '--rm', answer.json()['uri']))
@@ -236,11 +237,25 @@ class Resolving(unittest.TestCase):
         answer = self.build(f'--extra-packages={extra}', f'--output-image-uri={testbed.image_name("resolving-extra")}')
         self.assertEqual(self.versions(answer), everything)
 
+    def test_hashes_of_requirements_are_checked(self):
+        def line(name, version, digest=None):
+            path = next(self.house.glob(f'{name}-{version}-*.whl'))
+            return f'{name}>={version} --hash=sha256:{digest or hashlib.sha256(path.read_bytes()).hexdigest()}'
+
+        self.require(line('lk_top', '1.0'), line('lk_low', '1.0'))
+        self.assertEqual(self.versions(self.build()), {'lk_top': '1.0', 'lk_low': '1.0'})
+        for lines, words in (([line('lk_top', '1.0'), line('lk_low', '1.0', '0' * 64)],
+                              'the index has `lk-low` 1.0 with another hash than its requirement'),
+                             ([line('lk_top', '1.0')], '`lk-low`, which they require, has none')):
+            self.require(*lines)
+            for call in (self.lock, self.build):
+                self.assertIn(words, call(status=2).err)
+
     def test_no_solution(self):
         self.require('lk_top', 'lk_low>=9')
         answer = self.lock(status=2)
         self.assertIn('the requirements cannot be resolved', answer.err)
-        self.assertIn('lk-low', answer.err)
+        self.assertIn('requirements.txt:2 requires `lk-low>=9`', answer.err)
         self.assertNotIn('--', answer.err.split('error:')[1])
         self.assertFalse((self.folder / 'pylock.toml').exists())
 

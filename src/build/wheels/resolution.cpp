@@ -10,8 +10,10 @@
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/chosen_file.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/required_hashes.hpp"
 #include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/static_source.hpp"
+#include "build/wheels/unsatisfied.hpp"
 #include "executor/python_facts.hpp"
 #include "lock/file_names.hpp"
 #include "lock/locked_set.hpp"
@@ -344,7 +346,8 @@ public:
                const Packaging& work,
                std::shared_ptr<PackageIndex> index,
                const BuildWheel& build)
-      : index_{std::move(index)},
+      : project_{work.scanned().project},
+        index_{std::move(index)},
         build_{build},
         built_{services, work, index_->wheels(), {.build = build}} {}
 
@@ -363,7 +366,9 @@ public:
                                               .size = candidate.size});
       auto found = static_requirements(file.path);
       return found ? std::move(found)
-                   : of_wheel({.name = name, .version = parts->second, .place = "requirements"},
+                   : of_wheel({.name = name,
+                               .version = parts->second,
+                               .place = place_of_requirement(project_, name)},
                               {.name = candidate.name,
                                .url = candidate.url,
                                .digest = Digest::parse("sha256:" + file.sha256).value(),
@@ -382,11 +387,14 @@ private:
     }
     try {
       wheel = wheel ? wheel : built_.build(source);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::environment) {
-        throw;
+    } catch (Error& error) {
+      if (error.kind() == ErrorKind::environment) {
+        return std::nullopt;  // there is no engine
       }
-      return std::nullopt;  // there is no engine
+      for (const auto& remedy : remedies_for_name(package.name)) {
+        error.hint(remedy);
+      }
+      throw;
     }
     const auto cached = index_->wheels().find(wheel->digest.hex());
     return cached ? std::optional{wheel::Wheel::open(cached->path, wheel->name)
@@ -395,6 +403,7 @@ private:
                   : std::nullopt;
   }
 
+  const project::Project& project_;
   std::shared_ptr<PackageIndex> index_;
   const BuildWheel& build_;
   BuiltWheels built_;
@@ -412,6 +421,19 @@ std::string download_size(const std::string& name,
   const auto chosen = lock::FileChooser{interpreter}.choose(*found).chosen;
   const auto size = chosen ? found->files[*chosen].size : std::nullopt;
   return size ? fmt::format(" ({})", human_size(*size)) : std::string{};
+}
+
+/// Resolves `question` of `work`; an error names the user's lines.
+resolve::Resolution resolved_with_places(const Packaging& work,
+                                         const resolve::Question& question,
+                                         const resolve::Means& means) {
+  try {
+    return resolve::resolve(question, means);
+  } catch (const resolve::BuildNeeded&) {
+    throw;
+  } catch (const Error& error) {
+    throw with_places(error, work.scanned().project, work.plan().dependencies.package_requirements);
+  }
 }
 
 void report(Services& services,
@@ -516,8 +538,8 @@ Locked resolve_requirements(Services& services,
   const SourceReader sources{services, work, index, choice.build};
   NewestVersions newest{*index, work, *facts.interpreter, question};
   const auto begin = std::chrono::steady_clock::now();
-  const auto resolution = resolve::resolve(
-      question,
+  const auto resolution = resolved_with_places(
+      work, question,
       {.uv = uv,
        .environment = services.environment,
        .indexes = index->settings(),
@@ -530,6 +552,10 @@ Locked resolve_requirements(Services& services,
   const auto took = elapsed_text(std::chrono::steady_clock::now() - begin);
   Locked locked{.text = lock_text(work, facts, resolution,
                                   own ? lists_read_by_build(*own) : std::vector<std::string>{})};
+  check_required_hashes(
+      work.scanned().project,
+      lock::read_pylock(locked.text, "requirements", {.interpreter = *facts.interpreter}),
+      *facts.interpreter);
   report(services, facts, resolution, locked.text, took);
   locked.versions = locked_versions(locked.text);
   for (const auto& name : choice.upgraded) {

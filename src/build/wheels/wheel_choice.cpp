@@ -262,7 +262,9 @@ public:
         return {.obstacles = {*std::move(missing)}, .is_incomplete = true};
       }
     }
-    return obstacles_.empty() ? chosen() : WheelChoice{.obstacles = std::move(obstacles_)};
+    return obstacles_.empty() ? chosen()
+                              : WheelChoice{.obstacles = std::move(obstacles_),
+                                            .is_incomplete = has_missing_version_};
   }
 
 private:
@@ -383,6 +385,7 @@ private:
           }
         } else {
           refuse(i, selection.reason);
+          has_missing_version_ |= !selection.has_version && package(i).hashes.empty();
         }
       }
     }
@@ -494,6 +497,7 @@ private:
   std::vector<std::pair<std::size_t, index::Download>> unknown_{};
   std::map<std::size_t, std::string> urls_{};  ///< texts of direct_url.json
   std::vector<std::string> obstacles_{};
+  bool has_missing_version_{false};
   std::set<std::size_t> sized_by_repository_{};
   std::map<std::size_t, index::Candidate> offered_{};  ///< just received from an index
 };

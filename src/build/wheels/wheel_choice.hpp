@@ -21,7 +21,8 @@ struct WheelChoice {
   std::map<Digest, index::Download> files{};  ///< the source of each of them
   /// Why an engine is required, one line each; empty: wheels are enough.
   std::vector<std::string> obstacles{};
-  bool is_incomplete{false};  ///< the obstacle is that the set lacks packages that it requires
+  /// The obstacle is that the set lacks packages that it requires, or that the index lacks one.
+  bool is_incomplete{false};
 };
 
 /// A set for which to choose wheels.

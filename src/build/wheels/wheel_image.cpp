@@ -14,8 +14,10 @@
 #include "build/wheels/own_package.hpp"
 #include "build/wheels/package_index.hpp"
 #include "build/wheels/remembered_wheels.hpp"
+#include "build/wheels/required_hashes.hpp"
 #include "build/wheels/resolution.hpp"
 #include "build/wheels/sources_of_set.hpp"
+#include "build/wheels/unsatisfied.hpp"
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_lists.hpp"
@@ -210,22 +212,22 @@ void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
   }
 }
 
-/// Returns where the project requires the package `name`, for messages.
-std::string place_of(const project::Project& project, const std::string& name) {
-  const auto listed = std::ranges::find_if(project.listed_requirements, [&](const auto& one) {
-    return !one.constraint && one.requirement.name == name;
-  });
-  return listed == project.listed_requirements.end() ? "requirements" : listed->origin;
-}
-
 void take_resolution(const Packaging& work, const std::string& text, Requirements& found) {
   found.set = lock::read_pylock(text, "requirements", {.interpreter = *found.facts.interpreter});
+  check_required_hashes(work.scanned().project, *found.set, *found.facts.interpreter);
   for (auto& package : found.set->packages) {
-    package.place = place_of(work.scanned().project, package.name);
+    package.place = place_of_requirement(work.scanned().project, package.name);
   }
   found.resolved_at = KeptResolution::time_of(text);
   found.obstacles.clear();
   add_extra_packages(work, *found.set);
+}
+
+/// Returns true if pip may succeed where uv failed with `error`: not if there is no solution.
+bool is_for_pip(const Error& error) {
+  return error.problems().empty() && !error.causes().empty() &&
+         !error.causes().front().starts_with("Because ") &&
+         error.message().find("could not build ") == std::string::npos;
 }
 
 /// Returns the requirements as uv resolves them, anew if they must be fresh; nothing, with an
@@ -263,7 +265,9 @@ Requirements resolved(Services& services,
         found.obstacles = {hand_over_to_pip(services, work, error)};
         return found;
       }
-      error.hint("`--resolver=engine` leaves the choice to pip");
+      if (is_for_pip(error)) {
+        error.hint("`--resolver=engine` leaves the choice to pip");
+      }
       throw;
     }
   }

@@ -1,0 +1,133 @@
+#include "build/wheels/unsatisfied.hpp"
+
+#include "base/text.hpp"
+#include "project/tables/known_distributions.hpp"
+#include "project/tables/python_names.hpp"
+#include "python/name.hpp"
+#include "python/requirement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace autopack::build {
+
+namespace {
+
+/// A requirement of the project, and its place.
+struct Placed {
+  python::Requirement requirement{};
+  std::string origin{};  ///< `requirements.txt:3`
+};
+
+/// Returns the beginning of `text` that a name can have.
+std::string_view name_at(std::string_view text) {
+  const auto end = std::ranges::find_if(text, [](char c) {
+    return !is_alphanumeric({&c, 1}, "-_.");
+  });
+  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+}
+
+/// Returns the names after each `words` in `text`, in their normal form.
+std::set<std::string> names_after(std::string_view text, std::string_view words) {
+  std::set<std::string> names;
+  for (auto at = text.find(words); at != std::string_view::npos; at = text.find(words, at + 1)) {
+    names.insert(python::normalise_name(name_at(text.substr(at + words.size()))));
+  }
+  return names;
+}
+
+/// Returns the requirements of the project whose names are in `names`.
+std::vector<Placed> placed(const std::set<std::string>& names,
+                           const project::Project& project,
+                           const std::vector<std::string>& of_package) {
+  std::vector<Placed> all;
+  const auto add = [&](const python::Requirement& requirement, const std::string& origin) {
+    if (requirement.name && names.contains(*requirement.name)) {
+      all.push_back({.requirement = requirement, .origin = origin});
+    }
+  };
+  for (const auto& listed : project.listed_requirements) {
+    add(listed.requirement, listed.origin);
+  }
+  for (const auto& written : project.requirements) {
+    add(written.parts, project.origin_of("requirements"));
+  }
+  for (const auto& text : of_package) {
+    add(python::parse_requirement(text), "pyproject.toml");
+  }
+  return all;
+}
+
+std::vector<std::string> remedies_for_version(const python::Requirement& requirement) {
+  const auto plus = requirement.rest.find('+');
+  if (plus == std::string::npos) {
+    return {};
+  }
+  const auto build = requirement.rest.substr(plus);
+  return {fmt::format("name the index with the builds `{}`: a line `--extra-index-url URL`",
+                      printable(build)),
+          fmt::format("or leave `{}` out", printable(build))};
+}
+
+}  // namespace
+
+std::string place_of_requirement(const project::Project& project, const std::string& name) {
+  const auto listed = std::ranges::find_if(project.listed_requirements, [&](const auto& one) {
+    return !one.constraint && one.requirement.name == name;
+  });
+  return listed == project.listed_requirements.end() ? "requirements" : listed->origin;
+}
+
+std::vector<std::string> remedies_for_name(const std::string& name) {
+  const auto module = replace_all(name, "-", "_");
+  if (const auto usual = project::usual_distribution(module);
+      usual && python::normalise_name(*usual) != name) {
+    return {fmt::format("the module `{}` is in `{}`", module, *usual)};
+  }
+  if (project::is_standard_module(module)) {
+    return {fmt::format("`{}` is part of Python: leave it out", module)};
+  }
+  if (const auto near = project::nearest_module(module)) {
+    const auto usual = project::usual_distribution(*near);
+    return {fmt::format("did you mean `{}`?", usual.value_or(*near))};
+  }
+  return {};
+}
+
+Error with_places(Error error,
+                  const project::Project& project,
+                  const std::vector<std::string>& of_package) {
+  const auto text = join(error.causes(), " ");
+  const auto required = placed(names_after(text, "you require "), project, of_package);
+  if (error.kind() != ErrorKind::project || !text.starts_with("Because ") || required.empty()) {
+    return error;
+  }
+  Problems problems;
+  for (const auto& [requirement, origin] : required) {
+    const auto& name = requirement.name.value();
+    if (text.find(" " + name + " was not found in the package registry") != std::string::npos) {
+      problems.push_back({.message = fmt::format("no index has a package `{}`", printable(name)),
+                          .origin = origin,
+                          .hints = remedies_for_name(name)});
+    } else if (text.starts_with("Because there is no version of ") && required.size() == 1) {
+      problems.push_back(
+          {.message = fmt::format("no index has `{}`", printable(python::normalised(requirement))),
+           .origin = origin,
+           .hints = remedies_for_version(requirement)});
+    }
+  }
+  if (!problems.empty()) {
+    return Error{ErrorKind::project, std::move(problems)};
+  }
+  for (const auto& [requirement, origin] : required) {
+    error.cause(
+        fmt::format("{} requires `{}`", origin, printable(python::normalised(requirement))));
+  }
+  return error;
+}
+
+}  // namespace autopack::build
