@@ -61,7 +61,7 @@ class FailingBuild(unittest.TestCase):
     def test_pip_names_the_requirement(self):
         folder = testbed.write_tree({'task.py': '', 'requirements.txt': 'no-such-package-here==9\n'})
         answer = autopack('build', '--executor-image-uri', testbed.executor(), '--script=task.py', '--build-network=host',
-                          '--no-push', cwd=folder, env=testbed.index_environment(), status=2)
+                          '--no-push', '--engine=docker', cwd=folder, env=testbed.index_environment(), status=2)
         self.assertIn('`requirements.txt` line 1', answer.err)
         self.assertIn('no-such-package-here', answer.err)
         self.assertIn('No matching distribution', answer.err)

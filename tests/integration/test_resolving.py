@@ -250,6 +250,9 @@ class Resolving(unittest.TestCase):
             self.require(*lines)
             for call in (self.lock, self.build):
                 self.assertIn(words, call(status=2).err)
+        # What a flag asks for is installed apart by pip, without hashes.
+        self.require(line('lk_low', '1.0'))
+        self.assertEqual(self.versions(self.build('--requirements=lk_other')), {'lk_other': '3.0', 'lk_low': '1.0'})
 
     def test_no_solution(self):
         self.require('lk_top', 'lk_low>=9')

@@ -90,36 +90,45 @@ TEST_CASE("a setup.py of literals says which files its wheel has") {
   CHECK(plain->requires_python == ">=3.7");
   CHECK(plain->entry_points == "[console_scripts]\ny = a:main\n\n");
   const std::string find = "setup(packages=find_packages(exclude=('tests',)))\n";
-  for (const std::string before :
-       {"",
-        "here = os.path.dirname(__file__)\nwith open(os.path.join(here, 'README')) as f:\n    "
-        "text = f.read()\n",
-        "def read(name):\n    return open(name, 'r').read()\ntext = read('x')\n",
-        "about = {}\nexec(open('a/version.py').read(), about)\nabout['x'] = 1\n",
-        "class Upload(Command):\n    def run(self):\n        os.system('rm -rf dist')\n"}) {
+  const std::string opens{
+      "here = os.path.dirname(__file__)\nwith open(os.path.join(here, 'README')) as f:\n    text = "
+      "f.read()\n"};
+  const std::string defines{
+      "def read(name):\n    return open(name, 'r').read()\ntext = read('x')\n"};
+  const std::string executes{
+      "about = {}\nexec(open('a/version.py').read(), about)\nabout['x'] = 1\n"};
+  const std::string uploads{
+      "class Upload(Command):\n    def run(self):\n        os.system('rm -rf dist')\n"};
+  for (const auto& before : std::vector<std::string>{"", opens, defines, executes, uploads}) {
     CAPTURE(before);
     const auto found = files(before + find);
     REQUIRE(found);
     CHECK(found->search->exclude == std::vector<std::string>{"tests"});
   }
   CHECK_FALSE(files("setup(packages=['a'], version=v)\n")->version);
+  CHECK(files("class A(B):\n    x()\nclass C(D):\n    y()\nsetup(packages=['a'])\n"));
+  std::string nested;
+  for (int i = 0; i < 30'000; ++i) {
+    nested += "open(";
+  }
+  CHECK_FALSE(files("x = " + nested + "\n" + find));
   CHECK(files("packages = ['a']\nsetup(packages=packages)\n"));
   CHECK(files("setup(packages=['a'], cmdclass={'upload': Upload})\n"));
-  for (const std::string text :
-       {"os.remove('a.py')\n" + find, "open('a.py', 'w')\n" + find, "raise Error\n" + find,
-        "os.environ['X'] = '1'\n" + find, "setuptools.x = 1\n" + find,
-        "def find_packages(exclude):\n    pass\n" + find, std::string{"setup(name='a')\n"},
-        std::string{"setup(packages=['a'], ext_modules=[])\n"},
-        std::string{"setup(packages=['a'], cmdclass={'build_py': Build})\n"},
-        std::string{"setup(packages=['a'], setup_requires=['cython'])\n"},
-        std::string{"setup(packages=['a'], package_dir={'a': 'lib'})\n"},
-        std::string{"setup(packages=['a'], package_data={'a': globs()})\n"},
-        std::string{"setup(packages=['a'], data_files=[('etc', ['x'])])\n"},
-        std::string{"setup(packages=find_packages(exclude='tests'))\n"},
-        std::string{"setup(packages=find_packages(exclude=('tests')))\n"},
-        std::string{"packages = ['a']\nexec(open('x').read())\nsetup(packages=packages)\n"},
-        std::string{"packages = ['a']\npackages += ['b']\nsetup(packages=packages)\n"},
-        std::string{"setup(packages=['a'], install_requires=read())\n"}}) {
+  for (const auto& text : std::vector<std::string>{
+           "os.remove('a.py')\n" + find, "open('a.py', 'w')\n" + find, "raise Error\n" + find,
+           "os.environ['X'] = '1'\n" + find, "setuptools.x = 1\n" + find,
+           "def find_packages(exclude):\n    pass\n" + find, std::string{"setup(name='a')\n"},
+           std::string{"setup(packages=['a'], ext_modules=[])\n"},
+           std::string{"setup(packages=['a'], cmdclass={'build_py': Build})\n"},
+           std::string{"setup(packages=['a'], setup_requires=['cython'])\n"},
+           std::string{"setup(packages=['a'], package_dir={'a': 'lib'})\n"},
+           std::string{"setup(packages=['a'], package_data={'a': globs()})\n"},
+           std::string{"setup(packages=['a'], data_files=[('etc', ['x'])])\n"},
+           std::string{"setup(packages=find_packages(exclude='tests'))\n"},
+           std::string{"setup(packages=find_packages(exclude=('tests')))\n"},
+           std::string{"packages = ['a']\nexec(open('x').read())\nsetup(packages=packages)\n"},
+           std::string{"packages = ['a']\npackages += ['b']\nsetup(packages=packages)\n"},
+           std::string{"setup(packages=['a'], install_requires=read())\n"}}) {
     CAPTURE(text);
     CHECK_FALSE(files(text));
   }

@@ -195,4 +195,44 @@ std::vector<Token> tokenize_python(std::string_view text) {
   return tokens;
 }
 
+int depth_change(const Token& token) {
+  if (token.is("(") || token.is("[") || token.is("{")) {
+    return 1;
+  }
+  return token.is(")") || token.is("]") || token.is("}") ? -1 : 0;
+}
+
+Tokens bracketed(Tokens tokens, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    depth += depth_change(tokens[i]);
+    if (depth == 0) {
+      return tokens.subspan(open + 1, i - open - 1);
+    }
+  }
+  return tokens.subspan(open + 1);
+}
+
+bool is_one_bracket(Tokens tokens, const char* open) {
+  return tokens.size() > 1 && tokens[0].is(open) &&
+         bracketed(tokens, 0).size() + 2 == tokens.size();
+}
+
+std::vector<Tokens> split_arguments(Tokens tokens) {
+  std::vector<Tokens> parts;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= tokens.size(); ++i) {
+    if (i == tokens.size() || (depth == 0 && tokens[i].is(","))) {
+      if (i > begin) {
+        parts.push_back(tokens.subspan(begin, i - begin));
+      }
+      begin = i + 1;
+    } else {
+      depth += depth_change(tokens[i]);
+    }
+  }
+  return parts;
+}
+
 }  // namespace autopack::project

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,5 +61,19 @@ private:
 
 /// Returns all tokens of `text`.
 std::vector<Token> tokenize_python(std::string_view text);
+
+using Tokens = std::span<const Token>;
+
+/// Returns 1 for a bracket that opens, -1 for one that closes, and 0 for other tokens.
+int depth_change(const Token& token);
+
+/// Returns the tokens inside the bracket that opens at `open`.
+Tokens bracketed(Tokens tokens, std::size_t open);
+
+/// Returns true if `tokens` are one pair of brackets, which `open` opens, and what is inside.
+bool is_one_bracket(Tokens tokens, const char* open);
+
+/// Splits `tokens` at commas outside of brackets; omits empty parts.
+std::vector<Tokens> split_arguments(Tokens tokens);
 
 }  // namespace autopack::project

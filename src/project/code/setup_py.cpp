@@ -3,6 +3,7 @@
 #include "base/contains.hpp"
 #include "base/text.hpp"
 #include "project/code/python_tokens.hpp"
+#include "project/code/setup_effects.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@ namespace autopack::project {
 
 namespace {
 
-using Tokens = std::span<const Token>;
 using Strings = std::vector<std::string>;
 
 /// Arguments of setup() that change only headers of METADATA, or nothing.
@@ -43,71 +43,9 @@ constexpr std::array<std::string_view, 24> without_effect{"author",
                                                           "install_requires",
                                                           "extras_require"};
 
-/// Functions that only return something, or change a list, and those of setuptools.
-constexpr std::array<std::string_view, 40> harmless_calls{
-    "setup",    "find_packages", "open",    "read",       "readlines", "read_text", "close",
-    "join",     "dirname",       "abspath", "realpath",   "normpath",  "resolve",   "exists",
-    "isfile",   "Path",          "strip",   "rstrip",     "lstrip",    "format",    "str",
-    "decode",   "replace",       "split",   "splitlines", "get",       "insert",    "append",
-    "search",   "match",         "compile", "group",      "findall",   "lower",     "startswith",
-    "endswith", "exec",          "print",   "getenv",     "len"};
-
 /// Commands that pip does not run.
 constexpr std::array<std::string_view, 6> commands_of_developers{"upload", "test",  "publish",
                                                                  "deploy", "clean", "lint"};
-
-/// Words with an effect that is not a call.
-constexpr std::array<std::string_view, 5> effects{"raise", "assert", "del", "global", "await"};
-
-/// The mode of an open() that writes.
-bool is_mode_of_writing(const Token& token) {
-  return token.kind == Token::Kind::string && !token.text.empty() && token.text.size() < 4 &&
-         token.text.find_first_not_of("rwaxbt+") == std::string::npos &&
-         token.text.find_first_of("wax+") != std::string::npos;
-}
-
-int depth_change(const Token& token) {
-  if (token.is("(") || token.is("[") || token.is("{")) {
-    return 1;
-  }
-  return token.is(")") || token.is("]") || token.is("}") ? -1 : 0;
-}
-
-/// Returns the tokens inside the bracket that opens at `open`.
-Tokens bracketed(Tokens tokens, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    depth += depth_change(tokens[i]);
-    if (depth == 0) {
-      return tokens.subspan(open + 1, i - open - 1);
-    }
-  }
-  return tokens.subspan(open + 1);
-}
-
-/// Returns true if `tokens` are one pair of brackets, which `open` opens, and what is inside.
-bool is_one_bracket(Tokens tokens, const char* open) {
-  return tokens.size() > 1 && tokens[0].is(open) &&
-         bracketed(tokens, 0).size() + 2 == tokens.size();
-}
-
-/// Splits `tokens` at commas outside of brackets.
-std::vector<Tokens> split_arguments(Tokens tokens) {
-  std::vector<Tokens> parts;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= tokens.size(); ++i) {
-    if (i == tokens.size() || (depth == 0 && tokens[i].is(","))) {
-      if (i > begin) {
-        parts.push_back(tokens.subspan(begin, i - begin));
-      }
-      begin = i + 1;
-    } else {
-      depth += depth_change(tokens[i]);
-    }
-  }
-  return parts;
-}
 
 class SetupReader {
 public:
@@ -129,9 +67,6 @@ public:
 private:
   void read_words() {
     for (std::size_t i = 1; i < tokens_.size(); ++i) {
-      if (tokens_[i - 1].is_name("def")) {
-        functions_.insert(tokens_[i].text);
-      }
       if (tokens_[i - 1].is_name("exec") && tokens_[i].is("(")) {
         executes_text_ |= split_arguments(bracketed(tokens_, i)).size() < 2;
       }
@@ -327,7 +262,8 @@ private:
   }
 
   void read_certain() {
-    if (calls_ != 1 || !is_plain_call_) {
+    constexpr std::size_t most_tokens{20'000};  // the time grows with their square
+    if (calls_ != 1 || !is_plain_call_ || tokens_.size() > most_tokens) {
       return;
     }
     std::vector<std::string> all;
@@ -360,78 +296,6 @@ private:
       }
     }
     facts_.certain_requirements = std::move(all);
-  }
-
-  /// Returns true if no statement besides setup() changes more than a variable of the file.
-  bool has_no_other_effect() const {
-    int depth = 0;
-    std::size_t line_start = 0;
-    for (std::size_t i = 0; i < tokens_.size(); ++i) {
-      if (i == line_start && tokens_[i].is_name("class") && !tokens_[i].indented) {
-        i = line_start = end_of_block(i);
-      }
-      if (i == tokens_.size()) {
-        break;
-      }
-      depth += depth_change(tokens_[i]);
-      if (tokens_[i].kind == Token::Kind::line_end) {
-        line_start = i + 1;
-      } else if (has_effect(i) ||
-                 (depth == 0 && is_assignment(tokens_[i]) && !is_of_variable(i, line_start))) {
-        return false;
-      }
-    }
-    return std::ranges::none_of(std::array{"setup", "find_packages"}, [&](const auto* name) {
-      return functions_.contains(name) || assignments_.contains(name);
-    });
-  }
-
-  /// Returns the start of the next line that is not indented.
-  std::size_t end_of_block(std::size_t i) const {
-    while (i < tokens_.size() && tokens_[i].kind != Token::Kind::line_end) {
-      ++i;
-    }
-    while (i < tokens_.size() &&
-           (tokens_[i].kind == Token::Kind::line_end || tokens_[i].indented)) {
-      ++i;
-    }
-    return i;
-  }
-
-  /// Returns true for a call of an unknown function, a file that is opened for writing, and the
-  /// like.
-  bool has_effect(std::size_t i) const {
-    static constexpr std::array<std::string_view, 4> operators{"in", "and", "or", "not"};
-    const auto& token = tokens_[i];
-    if (token.kind != Token::Kind::name) {
-      return token.is("@");
-    }
-    const bool is_call = i + 1 < tokens_.size() && tokens_[i + 1].is("(");
-    if (is_call && token.text == "open") {
-      return std::ranges::any_of(
-          split_arguments(bracketed(tokens_, i + 1)),
-          [](const auto& argument) { return is_mode_of_writing(argument.back()); });
-    }
-    return contains(effects, token.text) ||
-           (is_call && !contains(harmless_calls, token.text) && !contains(operators, token.text) &&
-            !functions_.contains(token.text));
-  }
-
-  static bool is_assignment(const Token& token) {
-    return token.kind == Token::Kind::sign && token.text.ends_with('=') && !token.is("==") &&
-           !token.is("!=") && !token.is("<=") && !token.is(">=");
-  }
-
-  /// Returns true for `NAME =`, and for `NAME +=` and `NAME[...] =` of a variable that has `NAME
-  /// =`.
-  bool is_of_variable(std::size_t sign, std::size_t line_start) const {
-    if (sign == line_start || tokens_[line_start].kind != Token::Kind::name) {
-      return false;
-    }
-    const bool is_whole = sign == line_start + 1;
-    return (is_whole && tokens_[sign].is("=")) ||
-           (assignments_.contains(tokens_[line_start].text) &&
-            (is_whole || tokens_[line_start + 1].is("[")));
   }
 
   std::optional<std::string> plain_string(Tokens value) const {
@@ -560,7 +424,7 @@ private:
   }
 
   std::optional<SetupFiles> files() const {
-    if (!has_no_other_effect()) {
+    if (!only_setup_has_effect(tokens_)) {
       return std::nullopt;
     }
     SetupFiles files;
@@ -591,7 +455,6 @@ private:
   std::map<std::string, Tokens> assignments_;
   std::map<std::string, Tokens> keywords_;
   std::set<std::string> dictionaries_;  ///< already read
-  std::set<std::string> functions_;     ///< defined in the file
   bool executes_text_{false};           ///< in the file's own variables
   int calls_{0};                        ///< of setup
   bool is_plain_call_{false};           ///< the last one is unconditional and has plain keywords
