@@ -110,6 +110,8 @@ def steady(text, columns):
     """Returns `text` with changing parts replaced; refolds lines that contain some and that autopack folded."""
     lines = []
     text = without_running_steps(text, columns)
+    # The terminal's echo of the key and the line feed of the program come in either order.
+    text = re.sub(r'\r\n(?:\r\n)?\^C(?:\r\n)?$', '\r\n^C\r\n', text)
     for line in text.split('\r\n'):
         if lines and VERB.match(lines[-1]) and re.match(r' {12}\S', line):
             lines[-1] += line[11:]
