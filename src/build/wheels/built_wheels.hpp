@@ -15,7 +15,7 @@ namespace autopack::build {
 /// the platform, the time of files and the variables.
 std::string inputs_of_builds(const Services& services, const packaging::Packaging& work);
 
-/// Returns true if a wheel was made before of the archive `identity` without a build.
+/// Returns true if the archive `identity` became a wheel without a build before.
 bool was_made_without_build(const Services& services, const std::string& identity);
 
 /// Caches the wheels of sources: made from their files alone if these are enough (see

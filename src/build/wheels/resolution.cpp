@@ -432,6 +432,9 @@ resolve::Resolution resolved_with_places(const Packaging& work,
   } catch (const resolve::BuildNeeded&) {
     throw;
   } catch (const Error& error) {
+    if (error.kind() != ErrorKind::project) {
+      throw;  // with its type
+    }
     throw with_places(error, work.scanned().project, work.plan().dependencies.package_requirements);
   }
 }

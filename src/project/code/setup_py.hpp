@@ -46,8 +46,8 @@ struct SetupPy {
   /// The requirements of the package as its METADATA has them, those of extras with their markers;
   /// absent unless one unconditional setup() gets nothing but plain lists of strings.
   std::optional<std::vector<std::string>> certain_requirements{};
-  /// Absent unless that is so for all arguments that decide about the wheel, and nothing else in
-  /// the file can have an effect, its imports of other modules aside.
+  /// Absent unless all arguments that decide about the wheel are literals, and nothing else in the
+  /// file has an effect (see only_setup_has_effect()).
   std::optional<SetupFiles> certain_files{};
 };
 

@@ -159,7 +159,7 @@ bool discovers_at_root(const Findings& findings, const toml::table& document) {
          !find_option(ini, "options", "package_dir");
 }
 
-/// Returns true if Poetry finds no module for the package, which it has to install then.
+/// Returns true if Poetry would fail to install the package, because it finds no module for it.
 bool has_nothing_for_poetry(const Findings& findings,
                             const toml::table& document,
                             const Package& package) {

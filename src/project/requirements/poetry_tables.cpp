@@ -24,8 +24,8 @@ using python::SpecifierSet;
 
 constexpr auto* poetry_place = "pyproject.toml tool.poetry.dependencies";
 
-/// Returns the one set of conditions that `alternatives` are; nothing if they leave a gap. `^1.20
-/// || ^2.0` is `>=1.20,<3.0`.
+/// Returns `alternatives` as one set of conditions, `>=1.20,<3.0` for `^1.20 || ^2.0`; nothing if
+/// there is a gap between them.
 std::optional<SpecifierSet> merged(const std::vector<SpecifierSet>& alternatives) {
   if (alternatives.size() == 1) {
     return alternatives.front();
@@ -149,8 +149,8 @@ private:
     }
   }
 
-  /// Returns the conditions of `key`, none if it is absent; nothing, with an error, if no
-  /// requirement can say them.
+  /// Returns the conditions of `key`; empty if it is absent. Reports an error and returns nothing
+  /// if no requirement can express them.
   std::optional<SpecifierSet> constraint_of(const std::string& name,
                                             const toml::table& entry,
                                             std::string_view key) {
@@ -164,8 +164,8 @@ private:
     return conditions;
   }
 
-  /// Returns the marker of `entry`; empty if it has no conditions. Nothing, with an error, as
-  /// above.
+  /// Returns the marker of `entry`; empty if it has no conditions. Fails as
+  /// constraint_of() does.
   std::optional<std::string> markers_of(const std::string& name, const toml::table& entry) {
     std::vector<std::string> terms;
     if (const auto marker = entry["markers"].value<std::string>()) {
