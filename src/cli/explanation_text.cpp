@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace autopack::cli {
 
@@ -183,6 +184,22 @@ std::string kept_text(const std::vector<Kept>& kept, Detail detail) {
   return text.empty() ? text : "\nGoes in although git ignores it\n" + text;
 }
 
+/// Returns `  for requirements.txt:3` or `  for pandas, scipy and 2 more`; empty if nobody knows.
+std::string requirers_text(const ExplainedPackage& package, Detail detail) {
+  constexpr std::size_t most_names{3};
+  const auto& origin = package.origin;
+  const auto& names = package.required_by;
+  if (origin && !origin->empty()) {
+    return "  for " + printable(*origin);
+  }
+  if (names.empty()) {
+    return origin ? "  for other packages" : "";
+  }
+  const auto shown = detail == Detail::brief ? std::min(names.size(), most_names) : names.size();
+  auto text = "  for " + printable(join(std::span{names}.first(shown), ", "));
+  return shown < names.size() ? text + fmt::format(" and {} more", names.size() - shown) : text;
+}
+
 std::string packages_text(const std::vector<ExplainedPackage>& packages, Detail detail) {
   if (packages.empty()) {
     return {};
@@ -198,13 +215,11 @@ std::string packages_text(const std::vector<ExplainedPackage>& packages, Detail 
   }
   std::string text = fmt::format("\nPackages: {}, {}\n", packages.size(), human_size(size));
   for (std::size_t i = 0; i < shown; ++i) {
-    const auto& [name, version, host, origin, bytes] = packages[i];
-    const auto title = printable(fmt::format("{} {}", name, version));
-    const auto wanted = !origin           ? std::string{}
-                        : origin->empty() ? "  for other packages"
-                                          : "  for " + printable(*origin);
-    const auto from = host.empty() ? host : "  from " + printable(host);
-    text += fmt::format("{:>9}  {:<{}}{}{}\n", human_size(bytes), title, widest, wanted, from);
+    const auto& package = packages[i];
+    const auto title = printable(fmt::format("{} {}", package.name, package.version));
+    const auto from = package.host.empty() ? "" : "  from " + printable(package.host);
+    text += fmt::format("{:>9}  {:<{}}{}{}\n", human_size(package.size), title, widest,
+                        requirers_text(package, detail), from);
   }
   if (shown < packages.size()) {
     text += fmt::format("           and {} more, which `-v` prints\n", packages.size() - shown);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,8 @@ struct LockedSet {
   std::vector<LockedPackage> packages{};  ///< unique and sorted by name
   /// Versions by name that the executor image must have, because the lock leaves them to it.
   std::map<std::string, python::Version> provided{};
+  /// Packages (PEP 503) whose version the project chooses, whatever other packages require.
+  std::set<std::string> overridden{};
   Problems warnings{};
 };
 

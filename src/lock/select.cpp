@@ -196,6 +196,7 @@ public:
        const python::Interpreter& interpreter)
       : needs_{&needs},
         provided_{&set.provided},
+        overridden_{&set.overridden},
         environment_{python::marker_environment(interpreter)} {
     for (const auto& package : set.packages) {
       packages_.emplace(package.name, &package);
@@ -221,6 +222,7 @@ public:
       const auto [name, extra] = std::move(queue_.front());
       queue_.pop_front();
       if (const auto found = needs_->find(name); found != needs_->end()) {
+        current_ = name;
         const auto& origin = found->second.origin;
         take(found->second, origin ? *origin : fmt::format("`{}`", name), extra);
       }
@@ -228,6 +230,11 @@ public:
     project::sort_unique(missing_);
     return std::move(missing_);
   }
+
+  /// Of run(), as are the requirers.
+  std::vector<std::string> absent() && { return std::move(absent_); }
+
+  std::map<std::string, std::set<std::string>> requirers() && { return std::move(requirers_); }
 
 private:
   void visit(Node node) {
@@ -254,17 +261,23 @@ private:
     }
     const auto& name = *requirement.name;
     const auto found = packages_.find(name);
-    if (found == packages_.end() && is_provided(requirement)) {
+    const bool is_overridden = overridden_->contains(name);
+    if (found == packages_.end() && (is_overridden || is_provided(requirement))) {
       return;
     }
     if (found == packages_.end()) {
       missing_.push_back(
           fmt::format("{} needs `{}`, which is not pinned", who, shown(requirement)));
+      absent_.push_back(fmt::format("the wheel of {} requires `{}`", who, shown(requirement)));
       return;
+    }
+    if (!current_.empty() && current_ != name) {
+      requirers_[name].insert(current_);
     }
     const auto& version = found->second->version;
     const auto conditions = python::SpecifierSet::parse(requirement.rest);
-    if (version && (!conditions || !conditions->contains(*version, python::Prereleases::allowed))) {
+    if (version && !is_overridden &&
+        (!conditions || !conditions->contains(*version, python::Prereleases::allowed))) {
       missing_.push_back(fmt::format("{} needs `{}`, but {} pins {}", who, shown(requirement),
                                      found->second->place, version->str()));
     }
@@ -289,11 +302,15 @@ private:
 
   const std::map<std::string, Needs>* needs_;
   const std::map<std::string, python::Version>* provided_;
+  const std::set<std::string>* overridden_;
   python::MarkerEnvironment environment_;
   std::map<std::string, const LockedPackage*> packages_;
   std::set<Node> seen_;
   std::deque<Node> queue_;
+  std::string current_;  ///< the package whose requirements are followed; empty: the project
+  std::map<std::string, std::set<std::string>> requirers_;
   std::vector<std::string> missing_;
+  std::vector<std::string> absent_;
 };
 
 }  // namespace
@@ -305,6 +322,22 @@ std::vector<std::string> missing_requirements(const LockedSet& set,
   Walk walk{set, needs, interpreter};
   walk.take(project, project.origin.value_or("the project"), "");
   return walk.run();
+}
+
+std::vector<std::string> absent_requirements(const LockedSet& set,
+                                             const std::map<std::string, Needs>& needs,
+                                             const python::Interpreter& interpreter) {
+  Walk walk{set, needs, interpreter};
+  walk.run();
+  return std::move(walk).absent();
+}
+
+std::map<std::string, std::set<std::string>> requirers(const LockedSet& set,
+                                                       const std::map<std::string, Needs>& needs,
+                                                       const python::Interpreter& interpreter) {
+  Walk walk{set, needs, interpreter};
+  walk.run();
+  return std::move(walk).requirers();
 }
 
 }  // namespace autopack::lock

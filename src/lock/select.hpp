@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,5 +75,17 @@ std::vector<std::string> missing_requirements(const LockedSet& set,
                                               const std::map<std::string, Needs>& needs,
                                               const Needs& project,
                                               const python::Interpreter& interpreter);
+
+/// Returns the requirements of packages for a package that `set` lacks, one line each; takes
+/// `needs`, extras and markers as missing_requirements does, but no versions.
+std::vector<std::string> absent_requirements(const LockedSet& set,
+                                             const std::map<std::string, Needs>& needs,
+                                             const python::Interpreter& interpreter);
+
+/// Returns the names of the packages that require each package of `set`, by its name (PEP 503).
+/// Takes `needs`, extras and markers as missing_requirements does.
+std::map<std::string, std::set<std::string>> requirers(const LockedSet& set,
+                                                       const std::map<std::string, Needs>& needs,
+                                                       const python::Interpreter& interpreter);
 
 }  // namespace autopack::lock

@@ -145,8 +145,7 @@ build::MakeDependencies make_dependencies_by(Services& services,
           .cause("only an engine can make it: " + join(obstacles, "; "))
           .hint("`--engine=auto` builds with the docker engine what has to be built, once");
     }
-    services.reporter->detail("the docker engine installs the dependencies: " +
-                              join(obstacles, "; "));
+    build::report_installation_by_pip(services, work, obstacles);
     if (freshness == packaging::Freshness::anew || !build::has_dependencies(services, work)) {
       build::build_dependencies(services, work, freshness);
     }

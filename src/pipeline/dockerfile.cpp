@@ -177,6 +177,9 @@ DockerfileText write_dockerfile(Services& services,
   const auto work = plan_packaging(services, wanted, base);
   Adviser{services, work}.report_plan();
   report_scanned(*services.reporter, work);
+  for (const auto& problem : work.scanned().project.unread_by_pip) {
+    services.reporter->warn(problem);
+  }
   const auto& plan = work.plan();
   std::string text = plan.dockerfile;
   if (pin) {

@@ -265,9 +265,9 @@ std::optional<std::string> where_required(const project::Project& project,
       return project.origin_of(listed.origin);
     }
   }
-  const bool is_asked = std::ranges::any_of(
-      project.requirements, [&](const auto& one) { return one.parts.name == name; });
-  return project.origin_of(is_asked ? "requirements" : "");
+  const auto asked = std::ranges::find_if(project.requirements,
+                                          [&](const auto& one) { return one.parts.name == name; });
+  return asked == project.requirements.end() ? "" : project.origin_of(asked->origin);
 }
 
 void add_packages(const Packaging& work,
@@ -278,6 +278,7 @@ void add_packages(const Packaging& work,
                                     .version = one.version,
                                     .host = one.host,
                                     .origin = where_required(work.scanned().project, one.name),
+                                    .required_by = one.required_by,
                                     .size = one.size});
   }
   std::ranges::stable_sort(explanation.packages, std::greater{}, &ExplainedPackage::size);
@@ -342,6 +343,10 @@ Explanation explain(Services& services, const Packaging& work, Adviser& adviser)
   }
   add_outcomes(services, work, explanation);
   explanation.advice = adviser.advice(executor::LookInto::engine);
+  if (explanation.installer && explanation.installer->name == "docker") {
+    const auto& unread = work.scanned().project.unread_by_pip;
+    explanation.advice.insert(explanation.advice.end(), unread.begin(), unread.end());
+  }
   explanation.left_out = left_out.valid() ? left_out.get() : look();
   return explanation;
 }

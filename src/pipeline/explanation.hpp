@@ -66,7 +66,8 @@ struct ExplainedPackage {
   std::string host{};  ///< that has its file; empty: an index of the settings
   /// `requirements.txt:3`; empty if only other packages require it; absent if a lock does not say.
   std::optional<std::string> origin{};
-  std::uint64_t size{0};  ///< of its file, compressed
+  std::vector<std::string> required_by{};  ///< names of packages, as far as known; sorted
+  std::uint64_t size{0};                   ///< of its file, compressed
 };
 
 struct Explanation {

@@ -118,6 +118,23 @@ void add_lock(Key& key, const Dependencies& dependencies) {
   }
 }
 
+/// Adds nothing if there is none, as below.
+void add_uv(Key& key, const project::UvSettings& uv) {
+  for (const auto& index : uv.indexes) {
+    key.add("index", index.name);
+    key.add("url", index.url);
+    key.add("kind",
+            fmt::format("{:d}{:d}{:d}", index.is_explicit, index.is_default, index.is_flat));
+  }
+  for (const auto& [package, source] : uv.sources) {
+    key.add("source", package);
+    key.add("of", source);
+  }
+  if (!uv.options.empty()) {
+    key.add("uv", uv.options);
+  }
+}
+
 /// Adds nothing if there is none, so that keys are the same as before `--build-env` existed.
 void add_install_environment(Key& key, const Dependencies& dependencies) {
   for (const auto& [name, value] : dependencies.install_environment) {
@@ -177,6 +194,7 @@ std::string dependency_key(const Plan& plan,
   add_package(key, dependencies);
   add_install_environment(key, dependencies);
   add_lock(key, dependencies);
+  add_uv(key, dependencies.uv);
   for (const ContextEntry& input : dependencies.inputs) {
     if (input.tree != 0 || !is_requirement_text(plan, project, input.path)) {
       key.add(input);

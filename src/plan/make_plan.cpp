@@ -217,7 +217,8 @@ Dependencies project_dependencies(const source::Tree& tree, const project::Proje
                             .requirements = python::texts_of(project.requirements),
                             .packages = project.extra_packages,
                             .hashed = project.hashed,
-                            .requirement_copies = requirement_copies(tree, project)};
+                            .requirement_copies = requirement_copies(tree, project),
+                            .uv = project.uv};
   for (const project::Extra& extra : project.outside_packages) {
     dependencies.packages.push_back(fmt::format("{}/{}", extras_directory, extra.name));
   }

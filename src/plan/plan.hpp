@@ -109,6 +109,7 @@ struct Dependencies {
 
   std::vector<std::string> package_requirements{};  ///< requirements of the project's own package
   std::vector<std::string> build_requirements{};    ///< for a build without isolation
+  project::UvSettings uv{};                         ///< project::Project::uv
 
   bool install{false};       ///< installs the project's own package from the directory of its code
   bool installs_root{true};  ///< false: only `members` are installed

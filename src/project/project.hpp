@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,28 @@ struct NamedIndex {
   std::string place{};  ///< `pyproject.toml tool.uv.index`
 };
 
+/// An index in `[tool.uv]`.
+struct UvIndex {
+  std::string name{};  ///< made up if it has none
+  std::string url{};
+  bool is_explicit{false};  ///< only for packages whose source names it
+  bool is_default{false};   ///< in place of pip's
+  bool is_flat{false};      ///< a page of links
+
+  bool operator==(const UvIndex&) const = default;
+};
+
+/// What `[tool.uv]` says about indexes and versions, which pip does not read.
+struct UvSettings {
+  std::vector<UvIndex> indexes{};
+  std::map<std::string, std::string> sources{};  ///< by package (PEP 503): TOML that names an index
+  std::string options{};                         ///< lines of TOML: overrides, constraints, ...
+  bool chooses_strategy{false};                  ///< they include `index-strategy`
+  std::set<std::string> overridden{};  ///< packages (PEP 503) whose requirements are replaced
+
+  bool empty() const { return indexes.empty() && sources.empty() && options.empty(); }
+};
+
 /// The user's own package. It is installed from the directory of its code in the image, as with
 /// `pip install -e .`; the files that this reads and writes are observed, not guessed.
 struct Package {
@@ -143,8 +166,9 @@ struct Package {
   std::vector<std::string> extras{};  ///< requested by a requirement like `-e .[gpu]`, sorted
   /// Directories of packages to install with it, with extras: `packages/lib[gpu]`.
   std::vector<std::string> members{};
-  std::vector<NamedIndex> indexes{};  ///< of its tool, which are not read
-  Problems unread{};                  ///< warnings about other settings that only its tool reads
+  std::vector<NamedIndex> indexes{};  ///< of its tool
+  UvSettings uv{};
+  std::map<std::string, Problem> unread{};  ///< UvSources::unread
   /// False: the build sees installed packages, because setup.py imports some that its build
   /// requirements lack.
   bool isolated{true};
@@ -265,6 +289,8 @@ struct Project {
   /// The same as parts with their places, without the project itself.
   std::vector<ListedRequirement> listed_requirements{};
   std::vector<ListedOption> listed_options{};
+  UvSettings uv{};           ///< that apply to the installation
+  Problems unread_by_pip{};  ///< warnings for an installation by pip, which does not read `uv`
   source::Selection ignore{};
   /// Directories that are excluded because git ignores them, but that the program names; sorted.
   std::vector<NamedDirectory> ignored_directories{};

@@ -37,6 +37,8 @@ struct WrittenRequirement {
 
   std::string text;
   Requirement parts;
+  /// Its place, `pyproject.toml:12`, or the key of the setting that has it; empty: unknown.
+  std::string origin{};
 };
 
 /// Returns the texts as written.

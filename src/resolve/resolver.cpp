@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <map>
 #include <set>
@@ -134,6 +135,17 @@ std::map<std::string, std::string> variables_for(const Means& means, const fs::p
   return variables;
 }
 
+/// Returns the part of a variable's name that means the index `name`.
+std::string variable_part(const std::string& name) {
+  std::string part;
+  for (const char c : name) {
+    part += is_alphanumeric({&c, 1})
+                ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                : '_';
+  }
+  return part;
+}
+
 /// A `[[packages]]` table of uv's answer.
 struct Package {
   std::string name{};
@@ -210,15 +222,8 @@ public:
       const auto stem = wheel::wheel_stem(installed.name, installed.version);
       write_file(scratch_.path() / "installed" / (stem + "-py3-none-any.whl"), stub_of(installed));
     }
-    std::string more;
-    for (const auto& requirement : question.requirements) {
-      more += requirement + "\n";
-    }
-    write_file(project() / own_file, more);
-    variables_ = variables_for(means, scratch_.path());
-    if (question.prereleases) {
-      variables_["UV_PRERELEASE"] = "allow";
-    }
+    write_requirements();
+    set_variables();
   }
 
   /// Adds what a source distribution requires, so that uv need not build it.
@@ -228,6 +233,9 @@ public:
     metadata_ += fmt::format("[[dependency-metadata]]\nname = {}\nversion = {}\nrequires-dist = [",
                              double_quoted(name), double_quoted(version));
     for (const auto& requirement : requirements) {
+      if (trim(requirement).empty()) {
+        continue;
+      }
       metadata_ += double_quoted(requirement) + ", ";
     }
     metadata_ += "]\n\n";
@@ -237,7 +245,7 @@ public:
   std::optional<std::string> solve(bool keeps_heavy) {
     write_file(lock(), preferences(question_));
     write_file(scratch_.path() / "constraints.txt", constraints(keeps_heavy));
-    write_file(scratch_.path() / "uv.toml", metadata_);
+    write_file(scratch_.path() / "uv.toml", settings_ + metadata_);
     const auto result = run_process(words(), "",
                                     {.environment = variables_,
                                      .inherits = false,
@@ -252,8 +260,12 @@ public:
       }
     }
     if (result->status == 0) {
-      return replace_all(read_file(lock()), fmt::format("url = \"file://{}/", project().string()),
-                         "path = \"");
+      const auto text = read_file(lock());
+      if (text.find(made_by_uv) == std::string::npos) {
+        throw Error(ErrorKind::environment,
+                    fmt::format("`{}` ended without a lock", printable(means_.uv.path)));
+      }
+      return replace_all(text, fmt::format("url = \"file://{}/", project().string()), "path = \"");
     }
     if (keeps_heavy && result->errors.find("No solution found") != std::string::npos) {
       return std::nullopt;
@@ -270,6 +282,70 @@ public:
 
 private:
   static constexpr auto* own_file = "autopack-requirements.txt";
+  static constexpr std::string_view made_by_uv{"\ncreated-by = \"uv\"\n"};
+
+  /// Writes the requirements that are in no file. Those with a source go into a pyproject.toml,
+  /// because only that may name sources; uv reads it like a requirements file.
+  void write_requirements() {
+    std::string lines;
+    std::vector<std::string> with_source;
+    for (const auto& requirement : question_.requirements) {
+      const auto name = python::parse_requirement(requirement).name;
+      if (name && question_.sources.contains(*name)) {
+        with_source.push_back(double_quoted(requirement));
+      } else {
+        lines += requirement + "\n";
+      }
+    }
+    write_file(project() / own_file, lines);
+    std::string indexes;
+    settings_ = question_.options;
+    for (const auto& index : question_.indexes) {
+      const auto text = fmt::format(
+          "name = {}\nurl = {}\n{}{}", double_quoted(index.name), double_quoted(index.url),
+          index.is_default ? "default = true\n" : "", index.is_flat ? "format = \"flat\"\n" : "");
+      indexes += "[[tool.uv.index]]\n" + text + "explicit = true\n";
+      settings_ += index.is_explicit ? "" : "[[index]]\n" + text;
+    }
+    if (with_source.empty()) {
+      return;
+    }
+    std::string text = fmt::format(
+        "[project]\nname = \"{}\"\nversion = \"0\"\ndependencies = [{}]\n\n"
+        "[tool.uv.sources]\n",
+        project_of_requirements, join(with_source, ", "));
+    for (const auto& [name, source] : question_.sources) {
+      text += fmt::format("{} = {}\n", double_quoted(name), source);
+    }
+    fs::create_directories(project() / project_of_requirements);
+    write_file(project() / project_of_requirements / "pyproject.toml", text + "\n" + indexes);
+    inputs_.push_back(fmt::format("{}/pyproject.toml", project_of_requirements));
+  }
+
+  void set_variables() {
+    variables_ = variables_for(means_, scratch_.path());
+    if (question_.prereleases) {
+      variables_["UV_PRERELEASE"] = "allow";
+    }
+    const auto is_for_all = [](const NamedIndex& index) { return !index.is_explicit; };
+    if (question_.chooses_strategy || std::ranges::any_of(question_.indexes, is_for_all)) {
+      variables_.erase("UV_INDEX_STRATEGY");
+    }
+    for (const auto& index : question_.indexes) {
+      if (index.is_default && is_for_all(index)) {
+        variables_.erase("UV_DEFAULT_INDEX");
+        variables_.erase("UV_NO_INDEX");
+      }
+      const auto url = Url::parse(index.url);
+      if (url && means_.google_token && index::is_google_python_host(url->host)) {
+        if (const auto token = means_.google_token(url->host)) {
+          const auto name = "UV_INDEX_" + variable_part(index.name);
+          variables_[name + "_USERNAME"] = "oauth2accesstoken";
+          variables_[name + "_PASSWORD"] = token->reveal();
+        }
+      }
+    }
+  }
 
   fs::path project() const { return scratch_.path() / "project"; }
 
@@ -298,6 +374,7 @@ private:
                                    "compile"};
     words.insert(words.end(), question_.requirement_files.begin(),
                  question_.requirement_files.end());
+    words.insert(words.end(), inputs_.begin(), inputs_.end());
     for (const auto& word :
          {std::string{own_file}, std::string{"--format=pylock.toml"},
           std::string{"--output-file=pylock.toml"}, "--python=" + python().string(),
@@ -316,7 +393,9 @@ private:
   const Means& means_;
   ScratchDirectory scratch_{"resolve"};
   std::map<std::string, std::string> variables_{};
-  std::string metadata_{};             ///< uv's settings
+  std::string settings_{};             ///< of uv, as are these:
+  std::string metadata_{};             ///< of source distributions
+  std::vector<std::string> inputs_{};  ///< further files with requirements
   std::vector<std::string> bounds_{};  ///< further constraints
 };
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,15 @@ struct Installed {
   std::vector<std::string> requirements{};  ///< its `Requires-Dist` lines
 
   bool operator==(const Installed&) const = default;
+};
+
+/// An index that a project names for uv.
+struct NamedIndex {
+  std::string name{};  ///< letters, digits, `-`, `_` and `.`
+  std::string url{};
+  bool is_explicit{false};  ///< only for packages whose source names it
+  bool is_default{false};   ///< in place of the default one of the settings
+  bool is_flat{false};      ///< a page of links
 };
 
 /// Requirements to resolve for one interpreter.
@@ -41,6 +51,12 @@ struct Question {
                                         ///< if they may be
   std::vector<std::string> upgrades{};  ///< names (PEP 503) whose versions are chosen anew
   std::optional<std::string> exclude_newer{};  ///< ignore files uploaded later: a date
+  /// If there is one for all packages, the first index that has a package decides, as for uv;
+  /// otherwise the best version of all indexes wins, as for pip.
+  std::vector<NamedIndex> indexes{};
+  std::map<std::string, std::string> sources{};  ///< by package (PEP 503): uv's, as TOML
+  std::string options{};                         ///< further lines of a uv.toml
+  bool chooses_strategy{false};                  ///< `options` include `index-strategy`
 };
 
 /// A package of the executor image that another version replaces.

@@ -87,10 +87,23 @@ std::optional<std::string> remedy_with_pythons(std::string_view hint) {
                      join(pythons, " or "), printable(*name), printable(*version));
 }
 
+/// Returns the remedy for uv's hint that only a later index has a version that fits; nothing for
+/// another hint.
+std::optional<std::string> remedy_with_indexes(std::string_view hint) {
+  const auto name = between(hint, "`", "` was found on ");
+  return name && hint.find("index-strategy") != std::string_view::npos
+             ? std::optional{fmt::format(
+                   "the first index that has `{}` decides; `index-strategy = "
+                   "\"unsafe-best-match\"` in `[tool.uv]` takes the best version of all",
+                   printable(*name))}
+             : std::nullopt;
+}
+
 }  // namespace
 
 void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& project) {
-  const auto text = replace_all(redact_credentials(result.errors), project.string() + "/", "");
+  auto text = replace_all(redact_credentials(result.errors), project.string() + "/", "");
+  text = replace_all(text, fmt::format("{} depends on ", project_of_requirements), "you require ");
   std::string message;
   std::vector<std::string> causes;
   std::vector<std::string> hints;
@@ -128,12 +141,15 @@ void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& 
   for (const auto& hint : hints) {
     if (const auto remedy = remedy_with_pythons(hint)) {
       error.hint(*remedy);
+    } else if (const auto of_indexes = remedy_with_indexes(hint)) {
+      error.hint(*of_indexes);
     } else if (!is_about_uv(hint)) {
       error.hint(printable(hint.substr(0, hint.find(" Consider using `"))));  // a setting of uv
     }
   }
   if (message.empty() && causes.empty()) {
-    error.cause(fmt::format("uv ended with status {}", result.status));
+    throw Error(ErrorKind::environment,
+                fmt::format("uv ended with status {} and said nothing", result.status));
   }
   throw error;
 }

@@ -170,8 +170,10 @@ std::string wheel_files_key(const ChosenWheel& wheel, const Place& place) {
   return Key{"brought"}.add(place).add(wheel).finish();
 }
 
-WheelFiles read_wheel_files(const ChosenWheel& wheel, const Place& place) {
-  return wheel_files(wheel.name, wheel.digest, wheel.size, open(wheel, place).files);
+WheelContents read_wheel(const ChosenWheel& wheel, const Place& place) {
+  const auto opened = open(wheel, place);
+  return {.files = wheel_files(wheel.name, wheel.digest, wheel.size, opened.files),
+          .requirements = opened.wheel.metadata().requires_dist};
 }
 
 Grouping group(const std::vector<ChosenWheel>& wheels,
@@ -180,7 +182,7 @@ Grouping group(const std::vector<ChosenWheel>& wheels,
   std::vector<WheelFiles> all;
   all.reserve(wheels.size());
   for (const auto& wheel : wheels) {
-    all.push_back(read_wheel_files(wheel, place));
+    all.push_back(read_wheel(wheel, place).files);
   }
   return group(all, most_layers);
 }

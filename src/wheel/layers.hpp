@@ -41,11 +41,17 @@ std::string grouping_key(const std::vector<ChosenWheel>& wheels,
                          const Place& place,
                          std::size_t most_layers);
 
-/// Returns the key of read_wheel_files()'s result for `wheel`, without reading it.
+/// Returns the key of files that read_wheel() returns for `wheel`, without reading it.
 std::string wheel_files_key(const ChosenWheel& wheel, const Place& place);
 
-/// Opens `wheel` and returns its input for group(). Throws Error(project) if the wheel is invalid.
-WheelFiles read_wheel_files(const ChosenWheel& wheel, const Place& place);
+/// What a wheel says about its installation.
+struct WheelContents {
+  WheelFiles files;                         ///< its input for group()
+  std::vector<std::string> requirements{};  ///< its `Requires-Dist` lines
+};
+
+/// Opens `wheel` and returns its contents. Throws Error(project) if the wheel is invalid.
+WheelContents read_wheel(const ChosenWheel& wheel, const Place& place);
 
 /// Opens all `wheels` and groups them.
 Grouping group(const std::vector<ChosenWheel>& wheels, const Place& place, std::size_t most_layers);

@@ -123,7 +123,7 @@ class Docker:
 
     def end(self):
         testbed.remove_images(f'{testbed.registry()}/resolve/')
-        testbed.run(['docker', 'builder', 'prune', '--force', '--filter', 'type=exec.cachemount'], check=False)
+        testbed.run(['docker', 'builder', 'prune', '--force', '--all'], check=False)
 
 
 def base_image():

@@ -88,7 +88,7 @@ class Resolving(unittest.TestCase):
         said = explained()
         self.assertRegex(said, r'(?m)^Packages: 2, .* k?B$')
         self.assertRegex(said, r'(?m) k?B  lk-top 1\.0  for requirements\.txt:1  from 127\.0\.0\.1$')
-        self.assertRegex(said, r'(?m) k?B  lk-low 1\.0  for other packages  from 127\.0\.0\.1$')
+        self.assertRegex(said, r'(?m) k?B  lk-low 1\.0  for lk-top  from 127\.0\.0\.1$')
 
     def test_what_it_wrote_is_installed(self):
         self.lock()
@@ -293,6 +293,37 @@ class Resolving(unittest.TestCase):
         self.assertIn('`lk-computed==1.0` has to be built before its dependencies are known', answer.err)
         self.assertFalse(mark.exists())
         self.assertEqual(self.text(), before)
+
+    def test_indexes_and_versions_that_only_uv_reads(self):
+        other = testbed.new_folder('house')
+        write_wheel(other, 'lk_top', '1.5', {'lk_top.py': ''}, ['lk_low>=1'])
+        write_wheel(other, 'lk_low', '7.0', {'lk_low.py': ''})
+        house = testbed.start_index([other])
+        (self.folder / 'requirements.txt').unlink()
+
+        def built(settings, *requirements, **env):
+            (self.folder / 'pyproject.toml').write_text(
+                f'[project]\nname = "app"\nversion = "0.1"\ndependencies = {json.dumps(requirements)}\n'
+                f'[tool.uv]\npackage = false\n{settings}')
+            return self.build(**env)
+
+        index = f'[[tool.uv.index]]\nname = "house"\nurl = "{house.url}"\n'
+        explicit = index + 'explicit = true\n[tool.uv.sources]\nlk_top = { index = "house" }\n'
+        answer = built(explicit, 'lk_top')
+        self.assertEqual(self.versions(answer), {'lk_top': '1.5', 'lk_low': '1.0'})
+        self.assertNotIn('warning', answer.err)
+        # For uv, the first index that has a package decides; pip's default index is the last.
+        first = f'[[tool.uv.index]]\nname = "first"\nurl = "{self.index.url}"\n'
+        self.assertEqual(self.versions(built(first, 'lk_top', PIP_INDEX_URL=house.url)), {'lk_top': '1.0', 'lk_low': '1.0'})
+        self.assertEqual(self.versions(built('override-dependencies = ["lk_low>=7"]\n' + index, 'lk_other')),
+                         {'lk_other': '3.0', 'lk_low': '7.0'})
+        self.lock()
+        self.assertEqual(self.versions(self.build('--no-cache')), {'lk_other': '3.0', 'lk_low': '7.0'})
+        (self.folder / 'pylock.toml').unlink()
+        self.assertEqual(self.versions(built('constraint-dependencies = ["lk_top<1.5"]\nindex-strategy = '
+                                             '"unsafe-best-match"\n' + index, 'lk_top')), {'lk_top': '1.0', 'lk_low': '7.0'})
+        answer = autopack('dockerfile', '--executor-image-uri', self.base, '--script=train.py', cwd=self.folder, env=self.env)
+        self.assertIn('pip does not read which versions `[tool.uv]` chooses', answer.err)
 
     def test_a_project_without_a_package_needs_no_engine(self):
         (self.folder / 'requirements.txt').unlink()

@@ -97,13 +97,13 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("a wheel that a repository remembers is not fetched") {
   Machine machine;
-  machine.note(0, wheel::read_wheel_files(machine.wheels[0], place()).files);
-  machine.note(2, wheel::read_wheel_files(machine.wheels[2], place()).files);
+  machine.note(0, wheel::read_wheel(machine.wheels[0], place()).files.files);
+  machine.note(2, wheel::read_wheel(machine.wheels[2], place()).files.files);
   auto lists = machine.lists();
   CHECK(machine.fetched == Names{"two"});
   CHECK(lists.is_reported());
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(lists.all()[i].files == wheel::read_wheel_files(machine.wheels[i], place()).files);
+    CHECK(lists.all()[i].files == wheel::read_wheel(machine.wheels[i], place()).files.files);
   }
   CHECK(lists.holds_for({0, 1}));
   CHECK(machine.fetched == Names{"two", "one"});
@@ -122,7 +122,7 @@ TEST_CASE("if the facts about one wheel are wrong, none is trusted") {
   CHECK_FALSE(lists.holds_for({0}));
   CHECK_FALSE(lists.is_reported());
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(lists.all()[i].files == wheel::read_wheel_files(machine.wheels[i], place()).files);
+    CHECK(lists.all()[i].files == wheel::read_wheel(machine.wheels[i], place()).files.files);
   }
 }
 

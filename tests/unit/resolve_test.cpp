@@ -20,11 +20,15 @@ using namespace autopack::resolve;
 
 namespace {
 
-/// A program in place of uv: `body` is a shell script in the project's directory.
+/// A program in place of uv: `body` is a shell script in the project's directory. The lock that it
+/// leaves gets uv's head.
 class FakeUv {
 public:
   explicit FakeUv(const std::string& body) {
-    write_file(program_, "#!/bin/sh\ncd \"$2\" || exit 9\n" + body);
+    write_file(program_,
+               "#!/bin/sh\ncd \"$2\" || exit 9\ntrap '{ printf \"#\\ncreated-by = \\\"uv\\\"\\n\"; "
+               "cat pylock.toml; } > made && mv made pylock.toml' EXIT\n" +
+                   body);
     std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
   }
 
@@ -46,6 +50,9 @@ public:
                                        .read_source = read_source,
                                        .newest = newest});
   }
+
+  /// Returns what `body` wrote to a file `written` beside it.
+  std::string written() const { return read_file(directory_.path() / "written"); }
 
 private:
   TemporaryDirectory directory_;
@@ -93,6 +100,49 @@ TEST_CASE("the stand-in for an interpreter prints its description and nothing el
   CHECK(description["markers"]["sys_platform"] == "linux");
   CHECK(description["os"]["name"] == "manylinux");
   CHECK(description["sys_path"][0] == "/it's empty");
+}
+
+TEST_CASE("what a project says for uv is passed on, and the indexes of pip follow") {
+  const FakeUv uv{
+      "cat ../uv.toml autopack-requirements/pyproject.toml autopack-requirements.txt > ../all\n"
+      "env | sort >> ../all; printf '%s\\n' \"$@\" >> ../all; cp ../all \"$(dirname "
+      "\"$0\")/written\"\n"};
+  auto asked = question();
+  asked.requirements = {"torch>=2", "rich"};
+  asked.indexes = {{.name = "pt", .url = "https://host/whl", .is_explicit = true},
+                   {.name = "house", .url = "https://host/simple", .is_default = true},
+                   {.name = "page", .url = "https://host/page", .is_flat = true}};
+  asked.sources = {{"torch", "[{ index = \"pt\" }]"}};
+  asked.options = "prerelease = \"allow\"\n";
+  index::IndexSettings indexes;
+  indexes.indexes = {{.url = "https://default/simple"}, {.url = "https://extra/simple"}};
+  uv.answer(asked, indexes);
+  const auto text = uv.written();
+  CHECK(text.find(
+            "prerelease = \"allow\"\n"
+            "[[index]]\nname = \"house\"\nurl = \"https://host/simple\"\ndefault = true\n"
+            "[[index]]\nname = \"page\"\nurl = \"https://host/page\"\nformat = \"flat\"\n"
+            "[project]\nname = \"autopack-requirements\"\nversion = \"0\"\n"
+            "dependencies = [\"torch>=2\"]\n\n"
+            "[tool.uv.sources]\n\"torch\" = [{ index = \"pt\" }]\n\n"
+            "[[tool.uv.index]]\nname = \"pt\"\nurl = \"https://host/whl\"\nexplicit = true\n") !=
+        std::string::npos);
+  CHECK(text.find("\nrich\n") != std::string::npos);
+  CHECK(text.find("\nr.txt\nautopack-requirements/pyproject.toml\nautopack-requirements.txt\n") !=
+        std::string::npos);
+  CHECK(text.find("UV_DEFAULT_INDEX") == std::string::npos);
+  CHECK(text.find("UV_INDEX_STRATEGY") == std::string::npos);
+  CHECK(text.find("UV_INDEX=https://extra/simple\n") != std::string::npos);
+  asked.indexes.resize(1);
+  uv.answer(asked, indexes);
+  CHECK(uv.written().find("UV_INDEX_STRATEGY=unsafe-best-match\n") != std::string::npos);
+  CHECK(uv.written().find("UV_DEFAULT_INDEX=https://default/simple\n") != std::string::npos);
+}
+
+TEST_CASE("a program that writes no lock is not believed") {
+  CHECK(failure(FakeUv{"trap - EXIT\n"}).ends_with(" ended without a lock"));
+  CHECK(failure(FakeUv{"trap - EXIT; exit 7\n"}) ==
+        "environment: uv ended with status 7 and said nothing");
 }
 
 TEST_CASE("what the image has at the resolved version is not chosen again") {

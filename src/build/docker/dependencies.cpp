@@ -99,12 +99,21 @@ std::optional<std::string> load_wheels(Services& services,
       obstacles.emplace_back("the engine cannot load a part of an image");
     }
   }
-  services.reporter->detail("the docker engine installs the dependencies: " +
-                            join(obstacles, "; "));
+  report_installation_by_pip(services, work, obstacles);
   return std::nullopt;
 }
 
 }  // namespace
+
+void report_installation_by_pip(Services& services,
+                                const Packaging& work,
+                                const std::vector<std::string>& obstacles) {
+  services.reporter->detail("the docker engine installs the dependencies: " +
+                            join(obstacles, "; "));
+  for (const auto& problem : work.scanned().project.unread_by_pip) {
+    services.reporter->warn(problem);
+  }
+}
 
 std::string build_dependencies(Services& services, const Packaging& work, Freshness freshness) {
   const auto start = std::chrono::steady_clock::now();

@@ -9,6 +9,12 @@
 
 namespace autopack::build {
 
+/// Reports that pip installs the dependencies of `work` in an engine because of `obstacles`, and
+/// warns about settings that pip does not read.
+void report_installation_by_pip(Services& services,
+                                const packaging::Packaging& work,
+                                const std::vector<std::string>& obstacles);
+
 /// Builds the dependency image of `work` under its name; returns its id.
 std::string build_dependencies(Services& services,
                                const packaging::Packaging& work,

@@ -185,7 +185,17 @@ resolve::Question question_of(Services& services,
                              .prereleases = std::ranges::any_of(
                                  work.scanned().project.listed_options,
                                  [](const auto& option) { return option.name == prereleases; }),
-                             .exclude_newer = choice.exclude_newer};
+                             .exclude_newer = choice.exclude_newer,
+                             .sources = dependencies.uv.sources,
+                             .options = dependencies.uv.options,
+                             .chooses_strategy = dependencies.uv.chooses_strategy};
+  for (const auto& [name, url, is_explicit, is_default, is_flat] : dependencies.uv.indexes) {
+    question.indexes.push_back({.name = name,
+                                .url = url,
+                                .is_explicit = is_explicit,
+                                .is_default = is_default,
+                                .is_flat = is_flat});
+  }
   for (const auto* more : {&dependencies.package_requirements, &dependencies.build_requirements}) {
     question.requirements.insert(question.requirements.end(), more->begin(), more->end());
   }
@@ -518,6 +528,12 @@ Problems obstacles_to_resolution(const Packaging& work,
       problems.push_back(
           {.message = fmt::format("only pip knows `{}`", printable(listed.options.front())),
            .origin = listed.origin});
+    } else if (!listed.hashes.empty() &&
+               std::ranges::none_of(listed.hashes, [](const std::string& hash) {
+                 return hash.starts_with("sha256:");
+               })) {
+      problems.push_back(
+          {.message = "only pip checks hashes other than sha256", .origin = listed.origin});
     }
   }
   return problems;

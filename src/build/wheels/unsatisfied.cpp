@@ -54,7 +54,7 @@ std::vector<Placed> placed(const std::set<std::string>& names,
     add(listed.requirement, listed.origin);
   }
   for (const auto& written : project.requirements) {
-    add(written.parts, project.origin_of("requirements"));
+    add(written.parts, project.origin_of(written.origin));
   }
   for (const auto& text : of_package) {
     add(python::parse_requirement(text), "pyproject.toml");
@@ -79,7 +79,12 @@ std::string place_of_requirement(const project::Project& project, const std::str
   const auto listed = std::ranges::find_if(project.listed_requirements, [&](const auto& one) {
     return !one.constraint && one.requirement.name == name;
   });
-  return listed == project.listed_requirements.end() ? "requirements" : listed->origin;
+  if (listed != project.listed_requirements.end()) {
+    return listed->origin;
+  }
+  const auto asked = std::ranges::find_if(project.requirements,
+                                          [&](const auto& one) { return one.parts.name == name; });
+  return project.origin_of(asked == project.requirements.end() ? "requirements" : asked->origin);
 }
 
 std::vector<std::string> remedies_for_name(const std::string& name) {

@@ -8,6 +8,7 @@
 #include "build/direct/recipes.hpp"
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/byte_code.hpp"
+#include "build/wheels/chosen_file.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/kept_resolution.hpp"
 #include "build/wheels/locked_requirements.hpp"
@@ -146,7 +147,10 @@ std::optional<std::string> settings_of_pip(const image::BaseFacts& base,
                                        "PIP_ROOT_USER_ACTION", "PIP_BREAK_SYSTEM_PACKAGES",
                                        "PIP_DEFAULT_TIMEOUT",  "PIP_PROGRESS_BAR",
                                        "PIP_NO_INPUT",         "PIP_CACHE_DIR",
-                                       "PIP_NO_COMPILE"};
+                                       "PIP_NO_COMPILE",       "PIP_CERT",
+                                       "PIP_CLIENT_CERT",      "PIP_RETRIES",
+                                       "PIP_TIMEOUT",          "PIP_QUIET",
+                                       "PIP_VERBOSE",          "PIP_NO_COLOR"};
   if (!facts.pip_files.empty()) {
     return facts.pip_files.front().path;
   }
@@ -212,9 +216,16 @@ void add_extra_packages(const Packaging& work, lock::LockedSet& set) {
   }
 }
 
+/// Returns LockedSet::overridden of a set for `work`.
+std::set<std::string> overridden_in(const Packaging& work) {
+  const auto& package = work.scanned().project.package;
+  return package ? package->uv.overridden : std::set<std::string>{};
+}
+
 void take_resolution(const Packaging& work, const std::string& text, Requirements& found) {
   found.set = lock::read_pylock(text, "requirements", {.interpreter = *found.facts.interpreter});
   check_required_hashes(work.scanned().project, *found.set, *found.facts.interpreter);
+  found.set->overridden = overridden_in(work);
   for (auto& package : found.set->packages) {
     package.place = place_of_requirement(work.scanned().project, package.name);
   }
@@ -293,6 +304,7 @@ Requirements find_requirements(const Packaging& work,
   }
   if (work.plan().dependencies.lock) {
     found.set = read_locked(work, *found.facts.interpreter);
+    found.set->overridden = overridden_in(work);
     require_provided(*found.set, found.facts);
   } else {
     auto of_package = work.plan().dependencies.package_requirements;
@@ -303,6 +315,9 @@ Requirements find_requirements(const Packaging& work,
     auto pins = lock::read_pins(work.scanned().project, *found.facts.interpreter, of_package);
     found.set = std::move(pins.set);
     found.may_resolve = work.request().resolver == packaging::Resolver::uv;
+    if (found.may_resolve && !work.plan().dependencies.uv.empty()) {
+      pins = {.reason = "`[tool.uv]` of pyproject.toml names indexes or versions"};
+    }
     if (!found.set) {
       found.obstacles.push_back(std::move(pins.reason));
       return found;
@@ -331,6 +346,26 @@ Configure configure_dependencies(const plan::Plan& plan,
       configuration.set_label(packaging::wheels_label, std::to_string(wheels));
     }
   };
+}
+
+/// Throws Error(remote) if `wheels`, those of a resolution, require a package that is not among
+/// them: uv read other metadata, which an index publishes beside a wheel.
+void check_published_metadata(const Services& services,
+                              const lock::LockedSet& set,
+                              const std::map<std::string, Digest>& wheels,
+                              const python::Interpreter& interpreter) {
+  std::map<std::string, lock::Needs> needs;
+  for (const auto& [name, digest] : wheels) {
+    if (auto known = cached_needs(services, digest)) {
+      needs[name].requirements = *std::move(known);
+    }
+  }
+  const auto absent = lock::absent_requirements(set, needs, interpreter);
+  if (!absent.empty()) {
+    throw Error(ErrorKind::remote, "an index publishes other metadata than its wheels have")
+        .cause(join(absent, "; "))
+        .hint("inform the owner of the index; `--resolver=engine` installs with pip");
+  }
 }
 
 /// Returns the image with the selection of `requirements` on `base`.
@@ -370,9 +405,16 @@ WheelImage install(Services& services,
     }
     index->fetch(downloads, count);
   };
+  std::map<std::string, Digest> digests;
+  for (const auto& wheel : wheels) {
+    digests.emplace(wheel.name, wheel.digest);
+  }
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
+  if (requirements.resolved_at) {
+    check_published_metadata(services, set, digests, *facts.interpreter);
+  }
   auto made = make_layers(services, all.recipes);
   WheelSet set_of_layers{all, made, layers.place(), requirements.remembered};
   if (own) {
@@ -407,6 +449,22 @@ std::optional<ExpectedInstallation::Sized> sized(const lock::LockedPackage& pack
                                      .version = package.version->str(),
                                      .host = url ? url->host : std::string{},
                                      .size = *file.size};
+}
+
+/// Returns the packages that require each package of `set`, by its name, as far as this machine has
+/// seen their wheels.
+std::map<std::string, std::set<std::string>> known_requirers(
+    const Services& services, const lock::LockedSet& set, const python::Interpreter& interpreter) {
+  const lock::FileChooser files{interpreter};
+  std::map<std::string, lock::Needs> needs;
+  for (const auto& package : set.packages) {
+    const auto chosen = files.choose(package).chosen;
+    const auto digest = chosen ? only_digest(package.files.at(*chosen).hashes) : std::nullopt;
+    if (auto known = digest ? cached_needs(services, *digest) : std::nullopt) {
+      needs[package.name].requirements = *std::move(known);
+    }
+  }
+  return lock::requirers(set, needs, interpreter);
 }
 
 /// Returns true if the source that `files` choose for `package` was seen to need no build.
@@ -470,6 +528,7 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
   expected.own = dependencies.install;
   expected.own_is_built = reason_to_build_own_package(work).has_value();
   const lock::FileChooser files{*found.facts.interpreter};
+  const auto requirers = known_requirers(services, *found.set, *found.facts.interpreter);
   for (const auto& package : found.set->packages) {
     if (auto obstacle = obstacle_of(package, files)) {
       expected.obstacles.push_back(std::move(*obstacle));
@@ -482,6 +541,9 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
       expected.built.push_back(fmt::format("`{}` ({})", printable(name), *kind));
     }
     if (auto one = sized(package, files)) {
+      if (const auto names = requirers.find(package.name); names != requirers.end()) {
+        one->required_by.assign(names->second.begin(), names->second.end());
+      }
       expected.sized.push_back(*std::move(one));
     }
   }

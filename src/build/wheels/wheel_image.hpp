@@ -94,6 +94,8 @@ struct ExpectedInstallation {
     std::string version{};
     std::string host{};     ///< that has the file; empty: an index of the settings
     std::uint64_t size{0};  ///< of the file, compressed
+    /// Names of the packages that require it, sorted, from the wheels that this machine has seen.
+    std::vector<std::string> required_by{};
   };
 
   /// Why an engine is required, one line each; empty: as layers of wheels.

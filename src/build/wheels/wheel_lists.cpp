@@ -1,6 +1,7 @@
 #include "build/wheels/wheel_lists.hpp"
 
 #include "base/parallel.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 
 #include <algorithm>
 #include <map>
@@ -91,7 +92,9 @@ void WheelLists::look_into(const std::set<std::size_t>& places) {
   in_parallel(indices.size(), std::max(1U, std::thread::hardware_concurrency()),
               [&](std::size_t n) {
                 const std::size_t i = indices[n];
-                all_[i] = wheel::read_wheel_files(wheels_[i], place_);
+                auto contents = wheel::read_wheel(wheels_[i], place_);
+                cache_needs(services_, wheels_[i].digest, contents.requirements);
+                all_[i] = std::move(contents.files);
                 if (const auto text = wheel::to_text(all_[i].files)) {
                   services_.wheel_records.put(wheel::wheel_files_key(wheels_[i], place_), *text);
                 }

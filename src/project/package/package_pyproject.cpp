@@ -6,6 +6,7 @@
 #include "project/package/package.hpp"
 #include "project/package/version_control.hpp"
 #include "project/requirements/poetry_tables.hpp"
+#include "project/requirements/uv_settings.hpp"
 #include "project/requirements/uv_sources.hpp"
 #include "project/toml.hpp"
 #include "python/name.hpp"
@@ -259,15 +260,17 @@ bool read_pyproject(Findings& findings, const Request& request, Package& package
   if (project) {
     read_project_table(findings, request, *document, package);
     package.indexes = indexes_named_in(*document);
+    package.uv = uv_settings(*document, request);
   }
   package.import_root = import_root_of(*document);
   const auto reason = reason_not_to_install(findings, *document, package);
   package.installs = !reason;
   const bool is_all = reason && !package.requirements && !findings.is_file("requirements.txt");
   if (is_all && poetry) {
-    read_requirements(findings, request, with_poetry_dependencies(findings, *document),
-                      "tool.poetry.dependencies", package);
+    const auto translated = with_poetry_dependencies(findings, *document);
+    read_requirements(findings, request, translated, "tool.poetry.dependencies", package);
     package.indexes = indexes_named_in(*document);
+    package.uv = uv_settings(translated, request);
   } else if (is_all) {
     findings.warn(
         fmt::format(

@@ -270,6 +270,7 @@ void ExtrasReader::read_requirement(const std::string& text, const std::string& 
     findings_->error(fmt::format("`{}` is a path, not a requirement", printable(bare)), origin,
                      {fmt::format("--extra-packages {}", shell_quote(requirement.target))});
   } else {
+    written.origin = origin;
     project_->requirements.push_back(std::move(written));
   }
 }

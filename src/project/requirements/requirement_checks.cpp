@@ -83,7 +83,7 @@ std::vector<ListedRequirement> asked_together(const Project& project) {
   auto all = project.listed_requirements;
   if (!project.hashed && !project.lock) {
     for (const auto& asked : project.requirements) {
-      all.push_back({.requirement = asked.parts, .origin = "requirements"});
+      all.push_back({.requirement = asked.parts, .origin = asked.origin});
     }
   }
   return all;

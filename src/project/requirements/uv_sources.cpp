@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
 #include "base/url.hpp"
+#include "project/requirements/uv_settings.hpp"
 #include "python/name.hpp"
 #include "python/requirement.hpp"
 
@@ -66,13 +67,6 @@ std::string comparable_url(const std::string& text) {
     url.pop_back();
   }
   return to_lower(url);
-}
-
-/// Returns true for pip's default index: its host has two labels, and this is the first.
-bool is_usual_index(const std::string& text) {
-  const auto url = Url::parse(text);
-  const auto labels = split(url ? url->host : std::string{}, '.');
-  return labels.size() == 2 && labels.front() == "pypi";
 }
 
 /// Returns the workspace above `directory` as a relative path; nothing if there is none.
@@ -173,7 +167,8 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
   const bool is_list = source.node->is_array();
   if (is_list) {
     for (const auto& item : *source.node->as_array()) {
-      if (const auto* const table = item.as_table()) {
+      if (const auto* const table = item.as_table();
+          table != nullptr && is_source_active(*table, request_)) {
         tables.push_back(table);
       }
     }
@@ -201,14 +196,17 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
       return comparable_url(one) == comparable_url(url);
     });
     if (!index || !is_known) {
-      unread_.push_back(Problem::warning(
-          {.message = fmt::format("autopack does not read that `{}` comes from {}", name, from),
-           .origin = place,
-           .hints = {index ? fmt::format("name the index in requirements.txt: "
-                                         "`--extra-index-url {}`",
-                                         printable(redact_credentials(url)))
-                           : fmt::format("write `{} @ URL` into the dependencies, with its marker",
-                                         name)}}));
+      unread_.emplace(
+          name,
+          Problem::warning(
+              {.message = fmt::format("that `{}` comes from {}", name, from),
+               .origin = place,
+               .hints = {
+                   index ? fmt::format("name the index in requirements.txt: "
+                                       "`--extra-index-url {}`",
+                                       printable(redact_credentials(url)))
+                         : fmt::format("write `{} @ URL` into the dependencies, with its marker",
+                                       name)}}));
       return;
     }
   }
@@ -332,15 +330,30 @@ std::string UvSources::name_in(const std::string& file) const {
   }
 }
 
-void report_unread_sources(Findings& findings, const Request& request, const Project& project) {
+void report_unread_sources(Findings& findings, const Request& request, Project& project) {
   const bool asks_pip = project.package && !project.lock &&
                         !(project.package->requirements && project.package->requirements->empty() &&
                           project.requirement_files.empty() && project.requirements.empty());
   if (!asks_pip) {
     return;
   }
-  for (const auto& problem : project.package->unread) {
-    findings.warn(problem.message, problem.origin.value_or(""), problem.hints);
+  const auto& package = *project.package;
+  project.uv = package.uv;
+  const auto report = [&](bool is_read_by_uv, Problem problem) {
+    problem.message =
+        fmt::format("{} does not read {}", is_read_by_uv ? "pip" : "autopack", problem.message);
+    if (is_read_by_uv) {
+      project.unread_by_pip.push_back(std::move(problem));
+    } else {
+      findings.warn(problem.message, problem.origin.value_or(""), problem.hints);
+    }
+  };
+  for (const auto& [name, problem] : package.unread) {
+    report(project.uv.sources.contains(name), problem);
+  }
+  if (!project.uv.options.empty()) {
+    report(true, Problem::warning(
+                     {.message = "which versions `[tool.uv]` chooses", .origin = root_file}));
   }
   std::set<std::string> known;
   for (const auto& url : request.pip.indexes) {
@@ -349,24 +362,29 @@ void report_unread_sources(Findings& findings, const Request& request, const Pro
   for (const auto& option : project.listed_options) {
     known.insert(comparable_url(option.value));
   }
-  std::vector<std::string> unread;
-  std::string place;
-  for (const auto& index : project.package->indexes) {
+  std::map<bool, std::vector<std::string>> unread;  // by whether uv reads them
+  std::map<bool, std::string> places;
+  for (const auto& index : package.indexes) {
     const auto shown = printable(redact_credentials(index.url));
-    const bool is_reported = std::ranges::any_of(project.package->unread, [&](const auto& problem) {
-      return problem.hints.front().find(shown) != std::string::npos;
+    const bool is_reported = std::ranges::any_of(package.unread, [&](const auto& one) {
+      return one.second.hints.front().find(shown) != std::string::npos;
     });
     if (known.insert(comparable_url(index.url)).second && !is_usual_index(index.url) &&
         !is_reported) {
-      unread.push_back(shown);
-      place = place.empty() ? index.place : place;
+      const bool is_read = std::ranges::find(project.uv.indexes, index.url, &UvIndex::url) !=
+                           project.uv.indexes.end();
+      unread[is_read].push_back(shown);
+      places.emplace(is_read, index.place);
     }
   }
-  if (!unread.empty()) {
-    findings.warn(
-        fmt::format("autopack does not read {} `{}`, so nothing comes from there",
-                    unread.size() == 1 ? "the index" : "the indexes", join(unread, "`, `")),
-        place, {fmt::format("export PIP_EXTRA_INDEX_URL={}", shell_quote(join(unread, " ")))});
+  for (const auto& [is_read, urls] : unread) {
+    report(is_read,
+           Problem::warning({.message = fmt::format("{} `{}`, so nothing comes from there",
+                                                    urls.size() == 1 ? "the index" : "the indexes",
+                                                    join(urls, "`, `")),
+                             .origin = places.at(is_read),
+                             .hints = {fmt::format("export PIP_EXTRA_INDEX_URL={}",
+                                                   shell_quote(join(urls, " ")))}}));
   }
 }
 

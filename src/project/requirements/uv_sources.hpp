@@ -31,9 +31,10 @@ public:
   /// Returns the members so far, and their own members, as in Package::members.
   std::vector<std::string> members() const;
 
-  /// Returns warnings about sources that are not followed. They do not apply if a lock is
-  /// installed, which has resolved them.
-  const Problems& unread() const { return unread_; }
+  /// Returns warnings about sources that pip does not read, by the package (PEP 503), without their
+  /// beginning `pip does not read`. They do not apply if a lock is installed, which has resolved
+  /// them.
+  const std::map<std::string, Problem>& unread() const { return unread_; }
 
 private:
   /// A pyproject.toml whose requirements are read.
@@ -74,12 +75,13 @@ private:
   std::vector<std::string> workspace_;
   std::map<std::string, std::set<std::string>> members_;  ///< extras by directory
   std::set<std::string> seen_;  ///< directories that were read, with their extras
-  Problems unread_;
+  std::map<std::string, Problem> unread_;
 };
 
-/// Warns about sources in pyproject.toml that only its own tool reads, unless a lock is installed,
-/// which has resolved them. Ignores an index that the settings or requirements name too.
-void report_unread_sources(Findings& findings, const Request& request, const Project& project);
+/// Sets Project::uv and Project::unread_by_pip, and warns about sources in pyproject.toml that only
+/// its own tool reads, unless a lock is installed, which has resolved them. Ignores an index that
+/// the settings or requirements name too.
+void report_unread_sources(Findings& findings, const Request& request, Project& project);
 
 /// Returns `requirement` for pip, from an entry of `[tool.uv.sources]`; nothing if `source` is
 /// neither a repository nor a URL.

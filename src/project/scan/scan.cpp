@@ -92,6 +92,11 @@ std::optional<std::string> find_dockerfile(const source::Tree& tree, const Reque
 
 void check_dockerfile(const source::Tree& tree, const Request& request) {
   const auto& file = request.dockerfile.value();
+  const auto name = file.filename().string();
+  if (name.ends_with(".ipynb") || name.ends_with(".py")) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` is a program, not a Dockerfile", file.string()))
+        .hint("--script=" + shell_quote(file.string()));
+  }
   if (find_dockerfile(tree, request) || std::filesystem::is_regular_file(file)) {
     return;
   }
