@@ -4,7 +4,7 @@
 
 requirements/OWNER+NAME.yaml holds the files of a project that say what it requires, and what must come of them
 (README.md explains the keys). Each is written into a folder of its own and given to `autopack lock` for an image
-with Python 3.11 and nothing but pip, setuptools and wheel. Files uploaded after NEWEST are ignored, so that the
+with Debian 12's Python 3.11 and nothing but pip, setuptools and wheel. Files uploaded after NEWEST are ignored, so that the
 answers repeat. Only metadata is read: wheels are not downloaded, a source distribution is when its metadata must be
 built. Hosts of git repositories and of further indexes have names in the files that no machine resolves.
 
@@ -31,7 +31,7 @@ import yaml  # noqa: E402
 
 NEWEST = '2026-11-20'
 PROJECTS = HERE / 'requirements'
-KEYS = {'commit', 'start', 'files', 'python', 'resolved', 'chosen', 'refused', 'because', 'says'}
+KEYS = {'commit', 'start', 'files', 'resolved', 'chosen', 'refused', 'because', 'says'}
 CERTIFICATES = os.environ.get('SSL_CERT_FILE', '/etc/ssl/certs/ca-certificates.crt')
 LIMIT = 600
 
