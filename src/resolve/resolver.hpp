@@ -27,6 +27,15 @@ struct Installed {
   bool operator==(const Installed&) const = default;
 };
 
+/// What a source distribution requires.
+struct SourceMetadata {
+  std::string name{};  ///< PEP 503
+  std::string version{};
+  std::vector<std::string> requirements{};
+
+  bool operator==(const SourceMetadata&) const = default;
+};
+
 /// An index that a project names for uv.
 struct NamedIndex {
   std::string name{};  ///< letters, digits, `-`, `_` and `.`
@@ -51,6 +60,8 @@ struct Question {
                                         ///< if they may be
   std::vector<std::string> upgrades{};  ///< names (PEP 503) whose versions are chosen anew
   std::optional<std::string> exclude_newer{};  ///< ignore files uploaded later: a date
+  /// Read by earlier resolutions; uv fetches none of them.
+  std::vector<SourceMetadata> sources_read{};
   /// If there is one for all packages, the first index that has a package decides, as for uv;
   /// otherwise the best version of all indexes wins, as for pip.
   std::vector<NamedIndex> indexes{};
@@ -85,6 +96,14 @@ struct Raised {
   bool operator==(const Raised&) const = default;
 };
 
+/// A chosen package that is not for the interpreter.
+struct Unfit {
+  std::string name{};
+  std::string version{};
+  std::string requires_python{};        ///< `>=3.8,<3.11`
+  std::vector<std::string> excluded{};  ///< its versions that are not for the interpreter
+};
+
 /// The versions to install.
 struct Resolution {
   /// `[[packages]]` of a lock in the format of PEP 751; empty if the image has everything.
@@ -94,6 +113,7 @@ struct Resolution {
   std::vector<Replaced> replaced{};
   std::vector<Broken> broken{};
   std::vector<Raised> raised{};
+  std::vector<SourceMetadata> sources{};  ///< that were read for it, beside Question::sources_read
 };
 
 /// The means of a resolution.
@@ -111,6 +131,8 @@ struct Means {
   /// Returns the newest version of a package that the interpreter can use, no pre-release; nothing
   /// if there is none. May be empty.
   std::function<std::optional<python::Version>(const std::string& name)> newest{};
+  /// Returns those of `packages`, as in Resolution, that are not for the interpreter. May be empty.
+  std::function<std::vector<Unfit>(const std::string& packages)> unfit{};
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
 };
@@ -123,6 +145,11 @@ public:
 
   const std::string& source() const { return source_; }
 
+  /// Returns false if uv does not say which package it is.
+  bool is_named() const { return source_ != unnamed; }
+
+  static constexpr auto* unnamed = "a package in the project";
+
 private:
   std::string source_;
 };
@@ -130,9 +157,10 @@ private:
 /// Resolves `question` with uv, which runs no code of a package. The heavy frameworks of the image
 /// stay unless that has no solution. A package that the project itself requires, and that uv leaves
 /// far behind its newest version, is raised if that solves as well, replaces no further package of
-/// the image, and lowers no other package that the project itself requires. Throws BuildNeeded if a
-/// package would have to be built first, Error(project) with uv's explanation if there is no
-/// solution, Error(remote) if an index fails.
+/// the image, and lowers no other package that the project itself requires. Versions that are not
+/// for the interpreter are not chosen. Throws BuildNeeded if a package would have to be built
+/// first, Error(project) with uv's explanation if there is no solution, Error(remote) if an index
+/// fails.
 Resolution resolve(const Question& question, const Means& means);
 
 }  // namespace autopack::resolve

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ std::optional<std::string> source_to_build(const std::string& text) {
     return text.substr(name, text.find('`', name) - name);
   }
   return text.find("The build backend returned an error") != std::string::npos
-             ? std::optional<std::string>{"a package in the project"}
+             ? std::optional<std::string>{BuildNeeded::unnamed}
              : std::nullopt;
 }
 
@@ -99,6 +100,37 @@ std::optional<std::string> remedy_with_indexes(std::string_view hint) {
              : std::nullopt;
 }
 
+/// Throws the explanation of git, whose last words are the reason.
+[[noreturn]] void throw_git_failure(const std::string& message, const std::string& text) {
+  constexpr std::string_view fatal{"fatal: "};
+  const auto what = between(message, "`", "`").value_or("a repository");
+  Error error{ErrorKind::project, fmt::format("could not fetch `{}`", printable(what))};
+  if (const auto at = text.rfind(fatal); at != std::string::npos) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    error.cause("git: " + printable(trim(text.substr(at + fatal.size(), end - at - fatal.size()))));
+  }
+  if (const auto start = what.find("git+"); start != std::string_view::npos) {
+    const auto url = what.substr(start + std::string_view{"git+"}.size());
+    const auto revision = url.rfind('@');
+    const auto address = url.substr(0, revision > url.rfind('/') ? revision : url.size());
+    error.hint(fmt::format("`git ls-remote {}` shows whether this machine may read it",
+                           printable(address)));
+  }
+  throw error;
+}
+
+/// Returns `https://host/simple/rich/: failed to look up the host` for the failure of an index,
+/// whose causes `causes` are nested; nothing if they have another form.
+std::optional<std::string> failure_of_index(const std::vector<std::string>& causes) {
+  constexpr std::string_view begin{"Failed to fetch: "};
+  const auto found = std::ranges::find_if(
+      causes, [&](const std::string& cause) { return cause.starts_with(begin); });
+  if (found == causes.end() || found + 1 == causes.end()) {
+    return std::nullopt;
+  }
+  return fmt::format("{}: {}", replace_all(found->substr(begin.size()), "`", ""), causes.back());
+}
+
 }  // namespace
 
 void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& project) {
@@ -127,11 +159,17 @@ void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& 
     error.hint("require a version that has a wheel, or list the dependencies in pyproject.toml");
     throw error;
   }
+  if (text.find("Git operation failed") != std::string::npos) {
+    throw_git_failure(message, text);
+  }
   const bool is_remote = text.find("Failed to fetch") != std::string::npos ||
                          text.find("Request failed") != std::string::npos;
   Error error{is_remote ? ErrorKind::remote : ErrorKind::project,
               is_remote ? "an index failed while the requirements were resolved"
                         : "the requirements cannot be resolved"};
+  if (const auto index = is_remote ? failure_of_index(causes) : std::nullopt) {
+    throw std::move(error).cause(printable(*index));
+  }
   if (!message.empty() && message != "No solution found when resolving dependencies") {
     error.cause(printable(message));
   }

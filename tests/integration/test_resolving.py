@@ -268,6 +268,30 @@ class Resolving(unittest.TestCase):
         self.assertIn('`cp311`', answer.err)
         self.assertIn('`cp37m`', answer.err)
 
+    def test_versions_for_other_pythons_are_not_chosen(self):
+        house = testbed.new_folder('house')
+        for version, python in (('1.0', '>=3.6'), ('2.0', '>=3.8,<3.10'), ('2.1', '>=3.8,<3.11')):
+            write_wheel(house, 'lk_limited', version, {'lk_limited.py': ''}, python=python)
+        write_wheel(house, 'lk_native', '1.0', {}).rename(house / 'lk_native-1.0-cp39-cp39-manylinux2014_x86_64.whl')
+        testbed.make_wheel('lk_native', '1.0', 'VALUE = 1\n', house, kind='--sdist')
+        for settings in ({'metadata': True}, {'pythons': True}):  # beside the wheel, or only on the index's page
+            index = IndexServer([house], **settings)
+            self.addCleanup(index.close)
+            self.env['PIP_INDEX_URL'] = index.url
+            self.env['XDG_CACHE_HOME'] = str(testbed.new_folder('cache'))
+            self.require('lk_limited')
+            self.lock()
+            self.assertIn('version = "1.0"', self.text())
+            self.require('lk_limited>=2')
+            answer = self.lock(status=2)
+            self.assertIn('`lk-limited` 2.1 requires Python >=3.8,<3.11, and the executor image has 3.11', answer.err)
+            self.assertIn('requirements.txt:1', answer.err)
+            (self.folder / 'pylock.toml').unlink()
+        self.require('lk_native')
+        answer = self.lock()
+        self.assertIn('`lk-native` 1.0 has no wheel for this Python, so that it has to be built', answer.err)
+        self.assertIn('Python 3.9, for which it has wheels', answer.err)
+
     def test_no_code_of_a_package_runs(self):
         mark = testbed.new_folder('mark') / 'ran'
         folder = testbed.write_tree({'setup.py': f'open({str(mark)!r}, "w").close()\nfrom setuptools import setup\n'

@@ -21,12 +21,13 @@ print(json.dumps([counted.VALUE, names.left.SIDE, names.right.SIDE, found]))
 """
 
 
-def write_wheel(house, name, version, files, requires=(), entry_points=None):
+def write_wheel(house, name, version, files, requires=(), entry_points=None, python=None):
     path = house / f'{name}-{version}-py3-none-any.whl'
     with Writer(path, f'{name}-{version}.dist-info') as wheel:
         for file, text in files.items():
             wheel.add(file, text.encode())
         needs = ''.join(f'Requires-Dist: {line}\n' for line in requires)
+        needs += f'Requires-Python: {python}\n' if python else ''
         wheel.add_metadata(f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}', 'py3-none-any',
                            entry_points)
     return path

@@ -10,6 +10,7 @@ import hashlib
 import html
 import json
 import pathlib
+import re
 import time
 import urllib.parse
 import zipfile
@@ -28,9 +29,10 @@ def metadata_of(wheel):
 class IndexServer(package_index.Index):
     """`form` is `json` (HTML for clients that do not request it) or `html`; `yanked` has reasons by file name."""
 
-    def __init__(self, directories, form='json', metadata=False, ranges=True, hashes=True, yanked=None, **rest):
+    def __init__(self, directories, form='json', metadata=False, ranges=True, hashes=True, yanked=None, pythons=False,
+                 **rest):
         self.form, self.metadata, self.ranges, self.hashes, self.yanked = form, metadata, ranges, hashes, yanked or {}
-        self.faults = {}
+        self.pythons, self.faults = pythons, {}
         super().__init__(directories, **rest)
 
     def misbehave(self, path, times=1, **fault):
@@ -107,6 +109,9 @@ class IndexServer(package_index.Index):
             digest, size, metadata = self.facts(path)
             entry = {'filename': name, 'url': f'../../files/{urllib.parse.quote(name)}', 'size': size,
                      'hashes': {'sha256': digest} if self.hashes else {}, 'yanked': self.yanked.get(name, False)}
+            if self.pythons and path.suffix == '.whl':
+                found = re.search(r'(?m)^Requires-Python: (.*)$', metadata_of(path).decode())
+                entry['requires-python'] = found and found[1]
             if metadata:
                 entry['core-metadata'] = entry['dist-info-metadata'] = {'sha256': metadata}
             entries.append(entry)

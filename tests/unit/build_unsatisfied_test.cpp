@@ -13,7 +13,9 @@ namespace {
 
 /// Returns the explanation `cause` of uv for a project with `requirements`, as lines.
 std::string told(const std::string& requirements, const std::string& cause) {
-  const source::MemoryTree tree{{"run.sh", ""}, {"requirements.txt", requirements}};
+  const source::MemoryTree tree{{"run.sh", ""},
+                                {"requirements.txt", requirements},
+                                {"setup.py", "from setuptools import setup\nsetup(name='x')\n"}};
   const auto project = project::scan(tree, {.script = "run.sh"});
   const auto error =
       with_places(Error{ErrorKind::project, "the requirements cannot be resolved"}.cause(cause),
@@ -61,7 +63,7 @@ TEST_CASE("a conflict names the lines of the requirements in it") {
   CHECK(told("rich\ntf==2.15\nnumpy >= 2.1\n", cause) ==
         "the requirements cannot be resolved\n  " + cause +
             "\n  requirements.txt:2 requires `tf==2.15`\n  requirements.txt:3 requires "
-            "`numpy>=2.1`\n  pyproject.toml requires `own>=1`\n");
+            "`numpy>=2.1`\n  setup.py requires `own>=1`\n");
   CHECK(told("rich\n", "uv ended with status 9") ==
         "the requirements cannot be resolved\n  uv ended with status 9\n");
 }

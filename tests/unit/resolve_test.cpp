@@ -37,10 +37,13 @@ public:
 
   using Newest = std::function<std::optional<python::Version>(const std::string&)>;
 
+  using FindUnfit = std::function<std::vector<Unfit>(const std::string&)>;
+
   Resolution answer(const Question& question,
                     const index::IndexSettings& indexes = {},
                     const ReadSource& read_source = {},
-                    const Newest& newest = {}) const {
+                    const Newest& newest = {},
+                    const FindUnfit& unfit = {}) const {
     const Uv uv{.path = program_.string(), .version = "0.13.9", .origin = "a test"};
     const Environment environment{
         {{"XDG_CACHE_HOME", directory_.path().string()}, {"SECRET_OF_THE_USER", "hunter2"}}};
@@ -48,7 +51,8 @@ public:
                                        .environment = environment,
                                        .indexes = indexes,
                                        .read_source = read_source,
-                                       .newest = newest});
+                                       .newest = newest,
+                                       .unfit = unfit});
   }
 
   /// Returns what `body` wrote to a file `written` beside it.
@@ -196,20 +200,80 @@ TEST_CASE("a source distribution that uv would build is read, if it can be") {
       "config=$(echo \"$*\" | sed 's/.*--config-file=\\([^ ]*\\).*/\\1/')\n"
       "for name in one two; do grep -q \"name = \\\"$name\\\"\" \"$config\" && continue\n"
       "  echo \"error: Failed to build \\`$name==1.0\\`\" >&2; exit 1\ndone\n"
-      "grep -q 'requires-dist = \\[\"six; extra == .x.\", \\]' \"$config\" || exit 7\n"
+      "grep -q 'requires-dist = \\[\"six; extra == .x.\"\\]' \"$config\" || exit 7\n"
       "printf '' > pylock.toml\n"};
   std::vector<std::string> read;
   const auto reader = [&](const std::string& name, const std::string& version) {
     read.push_back(name + " " + version);
-    return std::optional{std::vector<std::string>{"six; extra == 'x'"}};
+    return std::optional{std::vector<std::string>{"six; extra == 'x'", " "}};
   };
-  CHECK(uv.answer(question(), {}, reader).chosen == 0);
+  const auto sources = uv.answer(question(), {}, reader).sources;
   CHECK(read == std::vector<std::string>{"one 1.0", "two 1.0"});
+  REQUIRE(sources.size() == 2);
+  // The next time, none is read.
+  auto again = question();
+  again.sources_read = sources;
+  CHECK(uv.answer(again, {}, reader).sources.empty());
+  CHECK(read.size() == 2);
   const FakeUv endless{"echo \"error: Failed to build \\`one==1.0\\`\" >&2; exit 1\n"};
   CHECK_THROWS_AS(endless.answer(question(), {}, reader), BuildNeeded);
   CHECK(read.size() <= 60);
   const FakeUv local{"echo 'error: Failed to build `lib @ file:///x`' >&2; exit 1\n"};
   CHECK_THROWS_AS(local.answer(question(), {}, reader), BuildNeeded);
+}
+
+TEST_CASE("versions that are not for the interpreter are excluded until none is chosen") {
+  const FakeUv uv{
+      "for version in 3.0 2.0 1.0; do grep -qx \"old!=$version\" ../constraints.txt || break; "
+      "done\n"
+      "if grep -qx 'old!=1.0' ../constraints.txt; then echo 'error: No solution found' >&2; exit "
+      "1; "
+      "fi\nprintf '%s\\n' '[[packages]]' 'name = \"old\"' \"version = \\\"$version\\\"\" > "
+      "pylock.toml\n"};
+  std::size_t least = 1;
+  const auto unfit = [&](const std::string& packages) {
+    std::vector<Unfit> found;
+    for (const char version : {'3', '2', '1'}) {
+      if (packages.find(std::string{"\""} + version + ".0\"") != std::string::npos &&
+          version > static_cast<char>('0' + least)) {
+        found.push_back({.name = "old",
+                         .version = std::string{version} + ".0",
+                         .requires_python = "<3.8",
+                         .excluded = {std::string{version} + ".0"}});
+      }
+    }
+    return found;
+  };
+  CHECK(uv.answer(question(), {}, {}, {}, unfit).packages.find("\"1.0\"") != std::string::npos);
+  least = 0;
+  try {
+    uv.answer(question(), {}, {}, {}, unfit);
+    FAIL("no error");
+  } catch (const Error& error) {
+    REQUIRE(error.problems().size() == 3);
+    CHECK(error.problems()[0].message ==
+          "`old` 3.0 requires Python <3.8, and the executor image has 3.11.2");
+  }
+}
+
+TEST_CASE("a failure of git or of an index is short") {
+  const FakeUv git{
+      "printf '%s\\n' 'error: Failed to download and build `foo @ "
+      "git+https://u:word@host/a.git@main`' "
+      "'  cause: Git operation failed' '  cause: failed to clone into: /x' "
+      "'  cause: process exited' '         --- stderr' '         fatal: could not read Username' "
+      ">&2; exit 1\n"};
+  CHECK(failure(git) ==
+        "project: could not fetch `foo @ git+https://***@host/a.git@main`\n"
+        "git: could not read Username\n"
+        "hint: `git ls-remote https://***@host/a.git` shows whether this machine may read it");
+  const FakeUv index{
+      "printf '%s\\n' 'error: Request failed after 3 retries in 5.1s' "
+      "'  cause: Failed to fetch: https://host/simple/rich/' '  cause: error sending request' "
+      "'  cause: no such host' >&2; exit 1\n"};
+  CHECK(failure(index) ==
+        "remote: an index failed while the requirements were resolved\n"
+        "https://host/simple/rich/: no such host");
 }
 
 TEST_CASE("what is left far behind is raised if that solves") {

@@ -9,7 +9,9 @@
 #include "base/tree_path.hpp"
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/chosen_file.hpp"
+#include "build/wheels/index_versions.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/remembered_sources.hpp"
 #include "build/wheels/required_hashes.hpp"
 #include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/static_source.hpp"
@@ -229,6 +231,19 @@ resolve::Question question_of(Services& services,
   return question;
 }
 
+/// Returns the key of what earlier resolutions of the project read: an executor image may build
+/// other metadata, and another index may have other files.
+std::string key_of_sources_read(const Packaging& work,
+                                const executor::PythonFacts& facts,
+                                const PackageIndex& index) {
+  std::error_code ignored;
+  const auto directory =
+      std::filesystem::weakly_canonical(work.request().project.directory, ignored);
+  return fmt::format("sources of {} {} {} {}", directory.string(),
+                     work.plan().base.digest ? work.plan().base.digest->str() : "",
+                     facts.interpreter->version.str(), index.identity());
+}
+
 std::string toml_list(const std::vector<std::string>& texts) {
   std::vector<std::string> quoted;
   std::ranges::transform(texts, std::back_inserter(quoted),
@@ -267,87 +282,6 @@ std::string lock_text(const Packaging& work,
   }
   return text;
 }
-
-/// The newest versions of the packages that a project requires itself.
-class NewestVersions {
-public:
-  NewestVersions(PackageIndex& index,
-                 const Packaging& work,
-                 const python::Interpreter& interpreter,
-                 const resolve::Question& question)
-      : index_{index}, files_{interpreter}, names_{question.direct} {
-    for (const auto& listed : work.scanned().project.listed_requirements) {
-      add(listed.requirement);
-    }
-    for (const auto& text : question.requirements) {
-      add(python::parse_requirement(text));
-    }
-  }
-
-  /// Returns the newest final version of `name` that its requirements allow and that has a file for
-  /// the interpreter.
-  std::optional<python::Version> of(const std::string& name) {
-    if (index_.is_nowhere()) {
-      return std::nullopt;
-    }
-    if (!pages_) {
-      pages_ = index_.client().candidates_of(names_);
-    }
-    const auto candidates = to_candidates((*pages_)[name]);
-    constexpr std::size_t most_tried{30};
-    std::size_t tried = 0;
-    for (const auto& version : versions_in(name, candidates)) {
-      const auto choice = files_.choose({.name = name, .version = version}, candidates);
-      if (choice.chosen || choice.source) {
-        return version;
-      }
-      if (++tried == most_tried) {
-        break;
-      }
-    }
-    return std::nullopt;
-  }
-
-private:
-  using Versions = std::set<python::Version, std::greater<>>;
-
-  void add(const python::Requirement& requirement) {
-    if (auto conditions = python::SpecifierSet::parse(requirement.rest);
-        conditions && requirement.name) {
-      conditions_[*requirement.name].push_back(std::move(*conditions));
-    }
-  }
-
-  bool is_allowed(const std::string& name, const python::Version& version) const {
-    const auto found = conditions_.find(name);
-    return found == conditions_.end() ||
-           std::ranges::all_of(found->second, [&](const auto& conditions) {
-             return conditions.contains(version, python::Prereleases::allowed);
-           });
-  }
-
-  Versions versions_in(const std::string& name,
-                       const std::vector<lock::Candidate>& candidates) const {
-    Versions versions;
-    for (const auto& candidate : candidates) {
-      const auto wheel = python::WheelName::parse(candidate.name);
-      const auto source = lock::parse_source_name(candidate.name);
-      const auto version = wheel    ? std::optional{wheel->version}
-                           : source ? std::optional{source->second}
-                                    : std::nullopt;
-      if (version && !version->is_prerelease() && !candidate.yanked && is_allowed(name, *version)) {
-        versions.insert(*version);
-      }
-    }
-    return versions;
-  }
-
-  PackageIndex& index_;
-  lock::FileChooser files_;
-  std::vector<std::string> names_;
-  std::map<std::string, std::vector<python::SpecifierSet>> conditions_{};
-  std::optional<std::map<std::string, std::vector<index::Candidate>>> pages_{};
-};
 
 /// Finds what source distributions require.
 class SourceReader {
@@ -433,19 +367,52 @@ std::string download_size(const std::string& name,
   return size ? fmt::format(" ({})", human_size(*size)) : std::string{};
 }
 
+/// Returns the line of a requirements file that names the index in `error`; nothing if no line
+/// does.
+std::optional<std::string> line_of_index(const Error& error, const project::Project& project) {
+  for (const auto& [name, value, origin] : project.listed_options) {
+    if (contains(index_options, name) && !value.empty() && !error.causes().empty() &&
+        error.causes().front().starts_with(value)) {
+      return origin;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Returns the directories and repositories that the project requires, with their lines.
+std::vector<std::string> sources_required(const project::Project& project) {
+  std::vector<std::string> lines;
+  for (const auto& listed : project.listed_requirements) {
+    const auto& requirement = listed.requirement;
+    if (requirement.kind == python::Requirement::Kind::path) {
+      lines.push_back(
+          fmt::format("{} requires `{}`", listed.origin, printable(requirement.target)));
+    }
+  }
+  return lines;
+}
+
 /// Resolves `question` of `work`; an error names the user's lines.
 resolve::Resolution resolved_with_places(const Packaging& work,
                                          const resolve::Question& question,
                                          const resolve::Means& means) {
   try {
     return resolve::resolve(question, means);
-  } catch (const resolve::BuildNeeded&) {
+  } catch (resolve::BuildNeeded& error) {
+    if (!error.is_named()) {
+      for (const auto& line : sources_required(work.scanned().project)) {
+        error.cause(line);
+      }
+    }
     throw;
-  } catch (const Error& error) {
+  } catch (Error& error) {
     if (error.kind() != ErrorKind::project) {
+      if (const auto line = line_of_index(error, work.scanned().project)) {
+        error.cause(*line + " names the index");
+      }
       throw;  // with its type
     }
-    throw with_places(error, work.scanned().project, work.plan().dependencies.package_requirements);
+    throw with_places(error, work.scanned().project, question.requirements);
   }
 }
 
@@ -553,9 +520,13 @@ Locked resolve_requirements(Services& services,
   const auto uv = resolve::get_uv(services.environment, services.cancellation, index->client(),
                                   index->wheels());
   services.reporter->detail(fmt::format("uv {} from {}", uv.version, uv.origin));
-  const auto question = question_of(services, work, facts, choice);
+  auto question = question_of(services, work, facts, choice);
+  const auto key_of_sources = key_of_sources_read(work, facts, *index);
+  question.sources_read =
+      sources_from_json(services.wheel_records.get(key_of_sources).value_or(""));
   const SourceReader sources{services, work, index, choice.build};
   NewestVersions newest{*index, work, *facts.interpreter, question};
+  UnfitVersions unfit{services, *index, *facts.interpreter};
   const auto begin = std::chrono::steady_clock::now();
   const auto resolution = resolved_with_places(
       work, question,
@@ -566,16 +537,24 @@ Locked resolve_requirements(Services& services,
        .read_source = [&](const auto& name,
                           const auto& version) { return sources.requirements(name, version); },
        .newest = [&](const auto& name) { return newest.of(name); },
+       .unfit = [&](const auto& packages) { return unfit.in(packages); },
        .reporter = services.reporter,
        .cancellation = services.cancellation});
   const auto took = elapsed_text(std::chrono::steady_clock::now() - begin);
+  if (!resolution.sources.empty()) {
+    auto& read = question.sources_read;
+    read.insert(read.end(), resolution.sources.begin(), resolution.sources.end());
+    services.wheel_records.put(key_of_sources, to_json(read));
+  }
   Locked locked{.text = lock_text(work, facts, resolution,
                                   own ? lists_read_by_build(*own) : std::vector<std::string>{})};
-  check_required_hashes(
-      work.scanned().project,
-      lock::read_pylock(locked.text, "requirements", {.interpreter = *facts.interpreter}),
-      *facts.interpreter);
+  const auto set =
+      lock::read_pylock(locked.text, "requirements", {.interpreter = *facts.interpreter});
+  check_required_hashes(work.scanned().project, set, *facts.interpreter);
   report(services, facts, resolution, locked.text, took);
+  for (const auto& problem : wheels_for_other_pythons(*index, set, *facts.interpreter)) {
+    services.reporter->warn(problem);
+  }
   locked.versions = locked_versions(locked.text);
   for (const auto& name : choice.upgraded) {
     const auto pin = python::normalise_name(name) + "==";

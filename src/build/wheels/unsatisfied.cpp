@@ -17,6 +17,9 @@ namespace autopack::build {
 
 namespace {
 
+/// The beginning of resolve::resolve()'s error about a repository.
+constexpr std::string_view not_fetched{"could not fetch `"};
+
 /// A requirement of the project, and its place.
 struct Placed {
   python::Requirement requirement{};
@@ -43,7 +46,7 @@ std::set<std::string> names_after(std::string_view text, std::string_view words)
 /// Returns the requirements of the project whose names are in `names`.
 std::vector<Placed> placed(const std::set<std::string>& names,
                            const project::Project& project,
-                           const std::vector<std::string>& of_package) {
+                           const std::vector<std::string>& others) {
   std::vector<Placed> all;
   const auto add = [&](const python::Requirement& requirement, const std::string& origin) {
     if (requirement.name && names.contains(*requirement.name)) {
@@ -56,10 +59,29 @@ std::vector<Placed> placed(const std::set<std::string>& names,
   for (const auto& written : project.requirements) {
     add(written.parts, project.origin_of(written.origin));
   }
-  for (const auto& text : of_package) {
-    add(python::parse_requirement(text), "pyproject.toml");
+  const auto& package = project.package;
+  const auto file = package && !package->files.empty() ? package->files.front() : "requirements";
+  for (const auto& text : others) {
+    const auto requirement = python::parse_requirement(text);
+    if (std::ranges::none_of(
+            all, [&](const auto& one) { return one.requirement.name == requirement.name; })) {
+      add(requirement, file);
+    }
   }
   return all;
+}
+
+/// Returns `error` with the places of the packages at the beginning of its problems.
+Error with_origins(const Error& error, const project::Project& project) {
+  auto problems = error.problems();
+  for (auto& problem : problems) {
+    const auto place =
+        placed(names_after(problem.message.substr(0, problem.message.find(' ')), "`"), project, {});
+    if (!problem.origin && !place.empty()) {
+      problem.origin = place.front().origin;
+    }
+  }
+  return Error{error.kind(), std::move(problems)};
 }
 
 std::vector<std::string> remedies_for_version(const python::Requirement& requirement) {
@@ -105,9 +127,20 @@ std::vector<std::string> remedies_for_name(const std::string& name) {
 
 Error with_places(Error error,
                   const project::Project& project,
-                  const std::vector<std::string>& of_package) {
+                  const std::vector<std::string>& others) {
+  if (!error.problems().empty()) {
+    return with_origins(error, project);
+  }
   const auto text = join(error.causes(), " ");
-  const auto required = placed(names_after(text, "you require "), project, of_package);
+  if (error.message().starts_with(not_fetched)) {
+    const auto places = placed(names_after(error.message(), not_fetched), project, others);
+    return places.empty() ? error
+                          : Error{error.kind(), Problems{{.message = error.message(),
+                                                          .origin = places.front().origin,
+                                                          .hints = error.hints(),
+                                                          .reason = non_empty(text)}}};
+  }
+  const auto required = placed(names_after(text, "you require "), project, others);
   if (error.kind() != ErrorKind::project || !text.starts_with("Because ") || required.empty()) {
     return error;
   }

@@ -14,11 +14,11 @@ std::string place_of_requirement(const project::Project& project, const std::str
 
 /// Returns `error`, uv's explanation why the requirements of `project` have no solution, in terms
 /// of the user's files: the places of the requirements that it names, and the remedy for a name or
-/// a version that no index has. `of_package` are those of the project's own package. Returns other
-/// errors unchanged.
+/// a version that no index has. `others` are further requirements, of the project's own package.
+/// Returns other errors unchanged.
 Error with_places(Error error,
                   const project::Project& project,
-                  const std::vector<std::string>& of_package);
+                  const std::vector<std::string>& others);
 
 /// Returns the remedy for the name of a requirement that is no package, or one that cannot be
 /// installed: the module's package, or the name that may be meant. Empty if there is none.
