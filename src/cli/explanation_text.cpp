@@ -386,6 +386,7 @@ nlohmann::json explanation_json(const Explanation& explanation) {
     packages.push_back(
         {{"name", printable(one.name)},
          {"version", printable(one.version)},
+         {"required_by", one.required_by},
          {"size", one.size},
          {"host", printable(one.host)},
          {"origin", one.origin ? nlohmann::json(printable(*one.origin)) : nlohmann::json{}}});
