@@ -101,20 +101,19 @@ std::optional<std::string> remedy_with_indexes(std::string_view hint) {
 }
 
 /// Throws the explanation of git, whose last words are the reason.
-[[noreturn]] void throw_git_failure(const std::string& message, const std::string& text) {
+[[noreturn]] void throw_git_failure(const std::string& text) {
   constexpr std::string_view fatal{"fatal: "};
-  const auto what = between(message, "`", "`").value_or("a repository");
-  Error error{ErrorKind::project, fmt::format("could not fetch `{}`", printable(what))};
+  const auto fetched = between(text, "--update-head-ok '", "'");
+  const auto url = fetched ? fetched : between(text, "git+", "`");
+  Error error{ErrorKind::project,
+              fmt::format("could not fetch `{}`", printable(url.value_or("a repository")))};
   if (const auto at = text.rfind(fatal); at != std::string::npos) {
     const auto end = std::min(text.find('\n', at), text.size());
     error.cause("git: " + printable(trim(text.substr(at + fatal.size(), end - at - fatal.size()))));
   }
-  if (const auto start = what.find("git+"); start != std::string_view::npos) {
-    const auto url = what.substr(start + std::string_view{"git+"}.size());
-    const auto revision = url.rfind('@');
-    const auto address = url.substr(0, revision > url.rfind('/') ? revision : url.size());
-    error.hint(fmt::format("`git ls-remote {}` shows whether this machine may read it",
-                           printable(address)));
+  if (fetched) {
+    error.hint(
+        fmt::format("`git ls-remote {}` shows whether this machine may read it", printable(*url)));
   }
   throw error;
 }
@@ -160,7 +159,7 @@ void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& 
     throw error;
   }
   if (text.find("Git operation failed") != std::string::npos) {
-    throw_git_failure(message, text);
+    throw_git_failure(text);
   }
   const bool is_remote = text.find("Failed to fetch") != std::string::npos ||
                          text.find("Request failed") != std::string::npos;

@@ -55,6 +55,21 @@ TEST_CASE("a requirement that no index has is named with its line and a remedy")
         "`+cu121`: a line `--extra-index-url URL`, or leave `+cu121` out\n");
 }
 
+TEST_CASE("a repository that cannot be fetched is named with its line") {
+  const source::MemoryTree tree{
+      {"run.sh", ""},
+      {"requirements.txt", "rich\ngit+https://host/a/b.git#subdirectory=c&egg=d\n"}};
+  const auto project = project::scan(tree, {.script = "run.sh"});
+  const auto error = with_places(
+      Error{ErrorKind::project, "could not fetch `https://host/a/b.git`"}.cause("git: no").hint(
+          "try"),
+      project, {});
+  REQUIRE(error.problems().size() == 1);
+  CHECK(error.problems()[0].text() == "could not fetch `https://host/a/b.git`: git: no");
+  CHECK(error.problems()[0].origin == "requirements.txt:2");
+  CHECK(error.problems()[0].hints == std::vector<std::string>{"try"});
+}
+
 TEST_CASE("a conflict names the lines of the requirements in it") {
   const std::string cause{
       "Because tf==2.15.0 depends on numpy>=1.23.5,<2.0.0 and you require tf==2.15, we can "

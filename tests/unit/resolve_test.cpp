@@ -261,10 +261,10 @@ TEST_CASE("a failure of git or of an index is short") {
       "printf '%s\\n' 'error: Failed to download and build `foo @ "
       "git+https://u:word@host/a.git@main`' "
       "'  cause: Git operation failed' '  cause: failed to clone into: /x' "
-      "'  cause: process exited' '         --- stderr' '         fatal: could not read Username' "
-      ">&2; exit 1\n"};
+      "\"  cause: process failed: git fetch --update-head-ok 'https://u:word@host/a.git' '+x'\" "
+      "'         --- stderr' '         fatal: could not read Username' >&2; exit 1\n"};
   CHECK(failure(git) ==
-        "project: could not fetch `foo @ git+https://***@host/a.git@main`\n"
+        "project: could not fetch `https://***@host/a.git`\n"
         "git: could not read Username\n"
         "hint: `git ls-remote https://***@host/a.git` shows whether this machine may read it");
   const FakeUv index{

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -43,13 +44,13 @@ std::set<std::string> names_after(std::string_view text, std::string_view words)
   return names;
 }
 
-/// Returns the requirements of the project whose names are in `names`.
-std::vector<Placed> placed(const std::set<std::string>& names,
+/// Returns the requirements of the project that `is_meant` selects.
+std::vector<Placed> placed(const std::function<bool(const python::Requirement&)>& is_meant,
                            const project::Project& project,
                            const std::vector<std::string>& others) {
   std::vector<Placed> all;
   const auto add = [&](const python::Requirement& requirement, const std::string& origin) {
-    if (requirement.name && names.contains(*requirement.name)) {
+    if (is_meant(requirement)) {
       all.push_back({.requirement = requirement, .origin = origin});
     }
   };
@@ -69,6 +70,16 @@ std::vector<Placed> placed(const std::set<std::string>& names,
     }
   }
   return all;
+}
+
+std::vector<Placed> placed(const std::set<std::string>& names,
+                           const project::Project& project,
+                           const std::vector<std::string>& others) {
+  return placed(
+      [&](const auto& requirement) {
+        return requirement.name && names.contains(*requirement.name);
+      },
+      project, others);
 }
 
 /// Returns `error` with the places of the packages at the beginning of its problems.
@@ -133,7 +144,12 @@ Error with_places(Error error,
   }
   const auto text = join(error.causes(), " ");
   if (error.message().starts_with(not_fetched)) {
-    const auto places = placed(names_after(error.message(), not_fetched), project, others);
+    const auto url = error.message().substr(not_fetched.size());
+    const auto places = placed(
+        [&](const auto& requirement) {
+          return requirement.target.find(url.substr(0, url.find('`'))) != std::string::npos;
+        },
+        project, others);
     return places.empty() ? error
                           : Error{error.kind(), Problems{{.message = error.message(),
                                                           .origin = places.front().origin,
