@@ -172,6 +172,7 @@ struct Package {
   /// False: the build sees installed packages, because setup.py imports some that its build
   /// requirements lack.
   bool isolated{true};
+  std::optional<std::string> missing_import{};    ///< the first of those modules
   std::vector<std::string> build_requirements{};  ///< for a build without isolation
   bool needs_pyproject{false};  ///< setup.cfg alone: pip requires an empty pyproject.toml beside it
   /// Takes the version from git's tags; may be null.

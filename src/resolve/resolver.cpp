@@ -328,6 +328,7 @@ Resolution resolve(const Question& question, const Means& means) {
     resolution.packages += package.text;
     ++resolution.chosen;
   }
+  resolution.missing_extras = run.missing_extras();
   resolution.broken = broken_by(resolution.replaced, question);
   return resolution;
 }

@@ -104,6 +104,15 @@ struct Unfit {
   std::vector<std::string> excluded{};  ///< its versions that are not for the interpreter
 };
 
+/// A requested extra that the chosen version of its package does not have.
+struct MissingExtra {
+  std::string name{};  ///< of the package (PEP 503)
+  std::string version{};
+  std::string extra{};
+
+  bool operator==(const MissingExtra&) const = default;
+};
+
 /// The versions to install.
 struct Resolution {
   /// `[[packages]]` of a lock in the format of PEP 751; empty if the image has everything.
@@ -113,6 +122,7 @@ struct Resolution {
   std::vector<Replaced> replaced{};
   std::vector<Broken> broken{};
   std::vector<Raised> raised{};
+  std::vector<MissingExtra> missing_extras{};
   std::vector<SourceMetadata> sources{};  ///< that were read for it, beside Question::sources_read
 };
 

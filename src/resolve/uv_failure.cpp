@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "python/requirement.hpp"
 #include "resolve/resolver.hpp"
 
 #include <fmt/format.h>
@@ -189,6 +190,21 @@ void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& 
                 fmt::format("uv ended with status {} and said nothing", result.status));
   }
   throw error;
+}
+
+std::vector<MissingExtra> missing_extras_in(const std::string& errors) {
+  std::vector<MissingExtra> missing;
+  for (const auto& line : split(errors, '\n')) {
+    const auto package = between(line, "warning: The package `", "` does not have an extra named ");
+    const auto extra = between(line, "does not have an extra named `", "`");
+    if (package && extra) {
+      const auto parts = python::parse_requirement(*package);
+      missing.push_back({.name = parts.name.value_or(std::string{*package}),
+                         .version = parts.rest.substr(std::min(parts.rest.size(), std::size_t{2})),
+                         .extra = std::string{*extra}});
+    }
+  }
+  return missing;
 }
 
 }  // namespace autopack::resolve

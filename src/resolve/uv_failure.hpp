@@ -1,8 +1,11 @@
 #pragma once
 
 #include "base/process.hpp"
+#include "resolve/resolver.hpp"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace autopack::resolve {
 
@@ -14,5 +17,8 @@ inline constexpr auto* project_of_requirements = "autopack-requirements";
 /// and Error(project).
 [[noreturn]] void throw_uv_failure(const ProcessResult& result,
                                    const std::filesystem::path& project);
+
+/// Returns the extras of which uv warns in `errors` that their packages do not have them.
+std::vector<MissingExtra> missing_extras_in(const std::string& errors);
 
 }  // namespace autopack::resolve

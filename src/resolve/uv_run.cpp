@@ -241,7 +241,7 @@ bool Run::has_heavy() const {
                              [](const Installed& one) { return contains(heavy, one.name); });
 }
 
-std::optional<std::string> Run::solve(bool keeps_heavy) const {
+std::optional<std::string> Run::solve(bool keeps_heavy) {
   write_file(lock(), preferences(question_));
   write_file(scratch_.path() / "constraints.txt", constraints(keeps_heavy));
   write_file(scratch_.path() / "uv.toml", settings_ + metadata_);
@@ -264,6 +264,7 @@ std::optional<std::string> Run::solve(bool keeps_heavy) const {
       throw Error(ErrorKind::environment,
                   fmt::format("`{}` ended without a lock", printable(means_.uv.path)));
     }
+    missing_extras_ = missing_extras_in(result->errors);
     return replace_all(text, fmt::format("url = \"file://{}/", project().string()), "path = \"");
   }
   if (keeps_heavy && result->errors.find("No solution found") != std::string::npos) {
@@ -359,7 +360,7 @@ std::vector<std::string> Run::words() const {
         std::string{"--output-file=pylock.toml"}, "--python=" + python().string(),
         "--constraints=" + (scratch_.path() / "constraints.txt").string(),
         "--config-file=" + (scratch_.path() / "uv.toml").string(), std::string{"--no-header"},
-        std::string{"--no-annotate"}, std::string{"--no-progress"}, std::string{"--quiet"}}) {
+        std::string{"--no-annotate"}, std::string{"--no-progress"}}) {
     words.push_back(word);
   }
   if (question_.exclude_newer) {

@@ -42,7 +42,10 @@ public:
 
   /// Returns the text of the lock; nothing if there is no solution that keeps the heavy packages.
   /// Throws as resolve() does.
-  std::optional<std::string> solve(bool keeps_heavy) const;
+  std::optional<std::string> solve(bool keeps_heavy);
+
+  /// Returns the extras of the last solution that their packages do not have.
+  const std::vector<MissingExtra>& missing_extras() const { return missing_extras_; }
 
 private:
   std::filesystem::path project() const { return scratch_.path() / "project"; }
@@ -65,6 +68,7 @@ private:
   std::vector<std::string> inputs_{};  ///< further files with requirements
   std::vector<std::string> bounds_{};  ///< further constraints, as are these:
   std::string excluded_{};             ///< lines
+  std::vector<MissingExtra> missing_extras_{};
 };
 
 }  // namespace autopack::resolve

@@ -1,6 +1,6 @@
 """Measures open requirements beside docker's command line, with pip and with uv in the Dockerfile.
 
-    resolve.py [--binary build-release/src/autopack] [--rounds 3] [--docker-rounds 3] [--real] [--set NAME...]
+    resolve.py [--binary build-release/src/autopack] [--rounds 3] [--docker-rounds 3] [--real] [--set NAME...] [--steps STEP...]
 
 Each contestant starts from an executor image in a loopback registry and ends with the pushed image:
 
@@ -11,17 +11,20 @@ Each contestant starts from an executor image in a loopback registry and ends wi
 
 The Dockerfiles are written for docker's cache, and mount a cache of downloads. Without --real the wheels are made on the
 spot and come from an index on loopback; with it the sets of SETS come from the index in pip's settings, up to 3 GB of
-them. A git requirement is not among the sets, because no public server of git is asked.
+them. The set `git` requires a repository of one module on loopback; git is installed into the image for docker.
 """
 
 import argparse
 import datetime
+import functools
+import http.server
 import os
 import pathlib
 import platform
 import shutil
 import statistics
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -31,6 +34,7 @@ sys.dont_write_bytecode = True
 import bench  # noqa: E402
 import testbed  # noqa: E402
 from package_index import Index  # noqa: E402
+from repositories import git  # noqa: E402
 from wheel_sets import SETS as WHEEL_SETS  # noqa: E402
 
 SETS = {
@@ -41,6 +45,7 @@ SETS = {
     'jax': ['jax', 'flax', 'optax'],
     'hydra': ['hydra-core', 'omegaconf'],
     'lightning': ['lightning'],
+    'git': ['rich', 'measured @ git+{git}'],
 }
 MADE = ['part00', 'part01', 'part02', 'part03', 'middle']
 STEPS = ('cold', 'cached', 'added', 'edit')
@@ -126,23 +131,44 @@ class Docker:
         testbed.run(['docker', 'builder', 'prune', '--force', '--all'], check=False)
 
 
-def base_image():
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def serve_repository():
+    """Returns the address of a repository with one module, which git reads as files."""
+    folder = testbed.write_tree({
+        'measured.py': 'VALUE = 1\n',
+        'pyproject.toml': '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+                          '[project]\nname = "measured"\nversion = "1.0"\ndependencies = ["tqdm"]\n'
+                          '[tool.setuptools]\npy-modules = ["measured"]\n'}, testbed.new_folder('repository'))
+    for words in (['init', '-q', '-b', 'main'], ['add', '.'], ['commit', '-q', '-m', 'one'], ['update-server-info']):
+        git(folder, *words)
+    handler = functools.partial(Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f'http://127.0.0.1:{server.server_port}/.git'
+
+
+def base_image(needs_git):
     """Returns the executor image with uv and this machine's certificates, as docker's contestants need it."""
+    more = 'RUN apt-get update -q && apt-get install -yq --no-install-recommends git\n' if needs_git else ''
     folder = testbed.write_tree({'Dockerfile': (
-        f'FROM {testbed.executor()}\nCOPY ca.crt /etc/ssl/certs/ca-certificates.crt\nCOPY uv /usr/local/bin/uv\n'
+        f'FROM {testbed.executor()}\n{more}COPY ca.crt /etc/ssl/certs/ca-certificates.crt\nCOPY uv /usr/local/bin/uv\n'
         'ENV SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt\n')})
     shutil.copy(CERTIFICATES, folder / 'ca.crt')
     shutil.copy(testbed.uv(), folder / 'uv')
     name = f'{testbed.registry()}/resolve/base:1'
-    testbed.docker('build', '-q', '-t', name, folder)
+    testbed.docker('build', '-q', '--network=host', '-t', name, folder)
     testbed.docker('push', '--quiet', name)
     return name
 
 
-def measure(contestant, added):
+def measure(contestant, added, steps):
     """Returns the seconds of each step."""
     seconds = []
-    for step in STEPS:
+    for step in steps:
         contestant.project.prepare(step, added)
         commands = contestant.commands(step)
         begin = bench.now()
@@ -167,8 +193,8 @@ def measure_set(name, requirements, added, base, index, arguments):
     for number in range(max(arguments.rounds, arguments.docker_rounds)):
         for contestant, make in makers.items():
             if number < (arguments.rounds if contestant == 'autopack' else arguments.docker_rounds):
-                times[contestant].append(measure(make(), added))
-    print(f'\n## {name}: {", ".join(requirements)}\n\n| | ' + ' | '.join(STEPS) + ' |\n|---' * 1 + '|---' * len(STEPS) + '|')
+                times[contestant].append(measure(make(), added, arguments.steps))
+    print(f'\n## {name}: {", ".join(requirements)}\n\n| | ' + ' | '.join(arguments.steps) + ' |\n' + '|---' * (len(arguments.steps) + 1) + '|')
     for contestant, samples in times.items():
         if samples:
             print(f'| {contestant} | ' + ' | '.join(text_of(step) for step in zip(*samples)) + ' |', flush=True)
@@ -181,16 +207,19 @@ def main():
     parser.add_argument('--docker-rounds', type=int, default=3)
     parser.add_argument('--real', action='store_true')
     parser.add_argument('--set', nargs='+', choices=SETS, default=list(SETS))
+    parser.add_argument('--steps', nargs='+', choices=STEPS, default=list(STEPS))
     arguments = parser.parse_args()
     testbed.binary = str(pathlib.Path(arguments.binary).resolve())
     testbed.engine()
-    base = base_image()
+    base = base_image(arguments.real and 'git' in arguments.set)
     print(f'{datetime.date.today()}, {os.cpu_count()} cores, Linux {platform.release()}, Docker Engine '
           f'{testbed.docker("version", "--format", "{{.Server.Version}}")}; seconds: median (smallest to largest) of '
           f'{arguments.rounds}, docker {arguments.docker_rounds}', flush=True)
     if arguments.real:
+        address = serve_repository() if 'git' in arguments.set else ''
         for name in arguments.set:
-            measure_set(name, SETS[name], 'rich', base, None, arguments)
+            measure_set(name, [line.format(git=address) for line in SETS[name]], 'six' if name == 'git' else 'rich', base, None,
+                        arguments)
         return
     wheels = WHEEL_SETS['made']()
     wheels.wheels()

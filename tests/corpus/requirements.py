@@ -2,15 +2,14 @@
 
     requirements.py [--binary build-release/src/autopack] [--cache DIRECTORY] [--write] [--show] [PATTERN...]
 
-requirements/OWNER+NAME.yaml holds the files of a project that say what it requires, and what must come of them
-(README.md explains the keys). Each is written into a folder of its own and given to `autopack lock` for an image
-with Debian 12's Python 3.11 and nothing but pip, setuptools and wheel. Files uploaded after NEWEST are ignored, so that the
-answers repeat. Only metadata is read: wheels are not downloaded, a source distribution is when its metadata must be
-built. Hosts of git repositories and of further indexes have names in the files that no machine resolves.
+requirements/OWNER+NAME.yaml holds the files of a project that list its requirements, and the expected outcome (README.md
+explains the keys). The script writes each project into a folder of its own and runs `autopack lock` for an image with
+Debian 12's Python 3.11, pip, setuptools and wheel. It ignores files uploaded after NEWEST, so that the answers repeat.
+It downloads no wheels, and source distributions only where their metadata must be built. The hosts of git repositories
+and of further indexes do not exist.
 
-A line for each project tells its outcome, the number of packages and the seconds; the last line counts. Status 1 if
-any is not as expected. --write records the numbers and versions that differ, --show prints what autopack said,
---cache keeps the metadata for the next time.
+It prints a line for each project: outcome, number of packages, seconds; the last line counts. The status is 1 if any
+differs. --write records numbers and versions that differ, --show prints autopack's output, --cache keeps the metadata.
 """
 
 import argparse

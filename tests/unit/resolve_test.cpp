@@ -276,6 +276,14 @@ TEST_CASE("a failure of git or of an index is short") {
         "https://host/simple/rich/: no such host");
 }
 
+TEST_CASE("extras that a package does not have are reported") {
+  const FakeUv uv{
+      "echo 'warning: The package `jax==0.10.2` does not have an extra named `cuda12_pip`' >&2\n"
+      "printf '' > pylock.toml\n"};
+  CHECK(uv.answer(question()).missing_extras ==
+        std::vector<MissingExtra>{{.name = "jax", .version = "0.10.2", .extra = "cuda12_pip"}});
+}
+
 TEST_CASE("what is left far behind is raised if that solves") {
   const std::string solve =
       "if grep -q '^far>2.0$' ../constraints.txt; then version=5.0; else version=2.0; fi\n"

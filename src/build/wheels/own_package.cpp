@@ -126,9 +126,14 @@ OwnPackage made_of_files(const packaging::Packaging& work, const index::WheelCac
 }
 
 /// Returns why its build cannot run before the requirements are installed.
-std::optional<std::string> obstacle_to_build_alone(const plan::Plan& plan) {
+std::optional<std::string> obstacle_to_build_alone(const packaging::Packaging& work) {
+  const auto& plan = work.plan();
   if (!plan.dependencies.isolated) {
-    return "its build sees the installed packages";
+    const auto& package = work.scanned().project.package;
+    return fmt::format("setup.py imports {}, which must be installed before its build",
+                       package && package->missing_import
+                           ? "`" + printable(*package->missing_import) + "`"
+                           : "installed packages");
   }
   if (plan.dependencies.install_environment.empty()) {
     return std::nullopt;
@@ -184,7 +189,7 @@ FoundOwnPackage find_own_package(Services& services,
   if (!reason) {
     return {.package = made_of_files(work, index.wheels())};
   }
-  if (auto obstacle = obstacle_to_build_alone(work.plan())) {
+  if (auto obstacle = obstacle_to_build_alone(work)) {
     return {.obstacle = std::move(obstacle)};
   }
   const InstalledPackages installed{services, work, index.wheels()};

@@ -552,6 +552,11 @@ Locked resolve_requirements(Services& services,
       lock::read_pylock(locked.text, "requirements", {.interpreter = *facts.interpreter});
   check_required_hashes(work.scanned().project, set, *facts.interpreter);
   report(services, facts, resolution, locked.text, took);
+  for (const auto& [name, version, extra] : resolution.missing_extras) {
+    services.reporter->warn(Problem::warning(
+        {.message = fmt::format("`{}` {} has no extra `{}`", name, version, printable(extra)),
+         .origin = place_of_requirement(work.scanned().project, name)}));
+  }
   for (const auto& problem : wheels_for_other_pythons(*index, set, *facts.interpreter)) {
     services.reporter->warn(problem);
   }

@@ -1,6 +1,7 @@
 #include "base/contains.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
+#include "base/tree_path.hpp"
 #include "project/code/setup_py.hpp"
 #include "project/package/package.hpp"
 #include "project/package/version_control.hpp"
@@ -45,13 +46,22 @@ void read_setup_cfg(Findings& findings, Package& package) {
   }
 }
 
-/// Returns true for modules that builds provide themselves, and for files of the project.
+/// Returns true for modules that builds provide themselves, and for files of the project, also in a
+/// directory that `facts` name for `sys.path`.
 bool is_there_in_isolation(const Findings& findings,
                            const Package& package,
+                           const SetupPy& facts,
                            const std::string& module) {
   static const std::vector<std::string> tools{"setuptools", "pkg_resources", "wheel", "distutils"};
   if (is_standard_module(module) || contains(tools, module) || findings.is_file(module + ".py") ||
       findings.is_directory(module) || findings.is_directory("src/" + module)) {
+    return true;
+  }
+  if (std::ranges::any_of(facts.literals, [&](const std::string& literal) {
+        const auto directory = source::normalise(literal);
+        return directory && !directory->empty() && findings.is_directory(*directory) &&
+               findings.is_file(join_path(*directory, module + ".py"));
+      })) {
     return true;
   }
   const auto brought_by = distributions_of(module);
@@ -65,10 +75,11 @@ bool is_there_in_isolation(const Findings& findings,
 void read_build_imports(Findings& findings, Package& package, const SetupPy& facts) {
   static const std::vector<std::string> known{"numpy", "torch", "Cython", "pybind11"};
   for (const auto& module : facts.imports) {
-    if (is_there_in_isolation(findings, package, module)) {
+    if (is_there_in_isolation(findings, package, facts, module)) {
       continue;
     }
     package.isolated = false;
+    package.missing_import = package.missing_import.value_or(module);
     if (facts.certain_imports.contains(module) && contains(known, module)) {
       package.build_requirements.push_back(to_lower(module));
     }

@@ -35,15 +35,23 @@ bool is_name(std::string_view text) {
   return !text.empty() && is_alphanumeric(text, "-_.");
 }
 
+/// Returns true if `text` can be written as a string of TOML without further escapes.
+bool is_plain(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+}
+
 std::string key_value(std::string_view key, std::string_view value) {
   return fmt::format("{} = {}", key, double_quoted(value));
 }
 
 std::string list_text(std::string_view key, const std::vector<std::string>& values) {
   std::vector<std::string> quoted;
-  std::ranges::transform(values, std::back_inserter(quoted),
-                         [](const auto& value) { return double_quoted(value); });
-  return values.empty() ? "" : fmt::format("{} = [{}]\n", key, join(quoted, ", "));
+  for (const auto& value : values) {
+    if (is_plain(value)) {
+      quoted.push_back(double_quoted(value));
+    }
+  }
+  return quoted.empty() ? "" : fmt::format("{} = [{}]\n", key, join(quoted, ", "));
 }
 
 /// Returns an entry of `[tool.uv.sources]` as an inline table; nothing if it names no index of
@@ -51,8 +59,10 @@ std::string list_text(std::string_view key, const std::vector<std::string>& valu
 std::optional<std::string> source_text(const toml::table& source,
                                        const std::vector<UvIndex>& indexes) {
   std::vector<std::string> words;
+  bool is_usable = true;
   const auto add = [&](const char* key) {
     if (const auto value = source[key].value<std::string>()) {
+      is_usable = is_usable && is_plain(*value);
       words.push_back(key_value(key, *value));
     }
   };
@@ -72,7 +82,7 @@ std::optional<std::string> source_text(const toml::table& source,
     return std::nullopt;
   }
   add("marker");
-  return "{ " + join(words, ", ") + " }";
+  return is_usable ? std::optional{"{ " + join(words, ", ") + " }"} : std::nullopt;
 }
 
 /// Returns the entry of a package as TOML; nothing if no part of it names an index: then the
@@ -104,7 +114,8 @@ std::optional<std::string> sources_text(const toml::node& entry,
 void add_index(UvSettings& settings, UvIndex index) {
   index.is_default =
       index.is_default && std::ranges::none_of(settings.indexes, &UvIndex::is_default);
-  if (is_on_web(index.url) && !is_usual_index(index.url) && is_name(index.name) &&
+  if (is_on_web(index.url) && is_plain(index.url) && !is_usual_index(index.url) &&
+      is_name(index.name) &&
       std::ranges::find(settings.indexes, index.name, &UvIndex::name) == settings.indexes.end()) {
     settings.indexes.push_back(std::move(index));
   }
@@ -174,7 +185,7 @@ UvSettings uv_settings(const toml::table& document, const Request& request) {
            });
   });
   for (const auto key : options) {
-    if (const auto value = (*uv)[key].value<std::string>()) {
+    if (const auto value = (*uv)[key].value<std::string>(); value && is_plain(*value)) {
       settings.options += key_value(key, *value) + "\n";
       settings.chooses_strategy = settings.chooses_strategy || key == "index-strategy";
     }
