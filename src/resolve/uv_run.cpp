@@ -173,6 +173,8 @@ std::string preferences(const Question& question) {
 }
 
 constexpr auto* own_file = "autopack-requirements.txt";
+/// uv's remark about a file, which may be one of autopack's.
+constexpr std::string_view no_requirements{"does not contain any dependencies"};
 constexpr std::string_view made_by_uv{"\ncreated-by = \"uv\"\n"};
 
 }  // namespace
@@ -255,7 +257,9 @@ std::optional<std::string> Run::solve(bool keeps_heavy) {
   }
   if (means_.reporter != nullptr) {
     for (const auto& line : split(redact_credentials(result->errors), '\n')) {
-      means_.reporter->trace(line);
+      if (line.find(no_requirements) == std::string::npos) {
+        means_.reporter->trace(line);
+      }
     }
   }
   if (result->status == 0) {
