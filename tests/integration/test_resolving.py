@@ -10,6 +10,7 @@ import unittest
 
 import testbed
 from index_server import IndexServer
+from repositories import repository
 from test_wheels import write_wheel
 from testbed import autopack, docker
 
@@ -253,6 +254,34 @@ class Resolving(unittest.TestCase):
         # What a flag asks for is installed apart by pip, without hashes.
         self.require(line('lk_low', '1.0'))
         self.assertEqual(self.versions(self.build('--requirements=lk_other')), {'lk_other': '3.0', 'lk_low': '1.0'})
+
+    def test_hashes_that_no_lock_has_are_left_to_pip(self):
+        self.require(f'lk_low>=1 --hash=sha512:{"0" * 128}')
+        answer = self.build(status=1)
+        self.assertIn('only pip checks hashes other than sha256', answer.err)
+
+    def test_an_image_s_settings_of_connections_need_no_engine(self):
+        folder = testbed.write_tree({'Dockerfile': f'FROM {self.base}\nENV PIP_CERT=/etc/ssl/certs/own.pem PIP_RETRIES=2\n'})
+        base = testbed.image_name('resolving-base')
+        docker('build', '-q', '-t', base, folder)
+        docker('push', '-q', base)
+        answer = autopack('build', '--executor-image-uri', base, '--script=train.py', '--format=json', '--engine=direct',
+                          f'--output-image-uri={self.name}', cwd=self.folder, env=self.env)
+        self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0'})
+
+    def test_git_reads_repositories_with_the_user_s_configuration(self):
+        place = repository({'pyproject.toml': '[build-system]\nrequires = ["setuptools"]\n'
+                            'build-backend = "setuptools.build_meta"\n'
+                            '[project]\nname = "lk_git"\nversion = "1.0"\ndependencies = ["lk_low"]\n'})
+        settings = testbed.new_folder('git') / 'config'
+        settings.write_text(f'[url "file://{place}"]\n    insteadOf = https://git.invalid/team/lk_git\n')
+        self.require('lk_git @ git+https://git.invalid/team/lk_git@main')
+        self.lock(GIT_CONFIG_GLOBAL=str(settings))
+        self.assertIn('name = "lk-low"', self.text())
+        (self.folder / 'pylock.toml').unlink()
+        answer = self.lock(status=2, XDG_CACHE_HOME=str(testbed.new_folder('cache')), GIT_CONFIG_GLOBAL='/dev/null')
+        self.assertIn('could not fetch `https://git.invalid/team/lk_git`', answer.err)
+        self.assertIn('requirements.txt:1', answer.err)
 
     def test_no_solution(self):
         self.require('lk_top', 'lk_low>=9')
