@@ -306,6 +306,8 @@ class Resolving(unittest.TestCase):
         for settings in ({'metadata': True}, {'pythons': True}):  # beside the wheel, or only on the index's page
             index = IndexServer([house], **settings)
             self.addCleanup(index.close)
+            for file in house.iterdir() if 'pythons' in settings else ():
+                index.misbehave(f'/files/{file.name}.metadata', 9, status=403)
             self.env['PIP_INDEX_URL'] = index.url
             self.env['XDG_CACHE_HOME'] = str(testbed.new_folder('cache'))
             self.require('lk_limited')
@@ -365,6 +367,12 @@ class Resolving(unittest.TestCase):
         answer = built(explicit, 'lk_top')
         self.assertEqual(self.versions(answer), {'lk_top': '1.5', 'lk_low': '1.0'})
         self.assertNotIn('warning', answer.err)
+        # A pin too is only looked for in its index, and no other index is asked about it.
+        before = len(self.index.requests)
+        (self.folder / 'pyproject.toml').write_text(
+            '[project]\nname = "app"\nversion = "0.1"\ndependencies = ["lk_top==1.0"]\n[tool.uv]\npackage = false\n' + explicit)
+        self.assertIn('no index has `lk-top==1.0`', self.build(status=2).err)
+        self.assertNotIn('/simple/lk-top/', [entry['path'] for entry in self.index.requests[before:]])
         # For uv, the first index that has a package decides; pip's default index is the last.
         first = f'[[tool.uv.index]]\nname = "first"\nurl = "{self.index.url}"\n'
         self.assertEqual(self.versions(built(first, 'lk_top', PIP_INDEX_URL=house.url)), {'lk_top': '1.0', 'lk_low': '1.0'})

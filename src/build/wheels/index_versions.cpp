@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "base/digest.hpp"
+#include "base/error.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "build/wheels/chosen_file.hpp"
@@ -49,11 +50,19 @@ std::optional<std::string> python_of_tag(std::string_view tag) {
 
 }  // namespace
 
+bool is_of_pip_indexes(const project::UvSettings& uv, const std::string& name) {
+  return !uv.sources.contains(name) &&
+         std::ranges::all_of(uv.indexes, &project::UvIndex::is_explicit);
+}
+
 NewestVersions::NewestVersions(PackageIndex& index,
                                const packaging::Packaging& work,
                                const python::Interpreter& interpreter,
                                const resolve::Question& question)
     : index_{index}, files_{interpreter}, names_{question.direct} {
+  std::erase_if(names_, [&](const auto& name) {
+    return !is_of_pip_indexes(work.plan().dependencies.uv, name);
+  });
   for (const auto& listed : work.scanned().project.listed_requirements) {
     add(listed.requirement);
   }
@@ -63,7 +72,7 @@ NewestVersions::NewestVersions(PackageIndex& index,
 }
 
 std::optional<python::Version> NewestVersions::of(const std::string& name) {
-  if (index_.is_nowhere()) {
+  if (index_.is_nowhere() || !contains(names_, name)) {
     return std::nullopt;
   }
   if (!pages_) {
@@ -113,8 +122,9 @@ NewestVersions::Versions NewestVersions::versions_in(
 
 UnfitVersions::UnfitVersions(Services& services,
                              PackageIndex& index,
+                             const project::UvSettings& uv,
                              const python::Interpreter& interpreter)
-    : services_{services}, index_{index}, interpreter_{interpreter}, files_{interpreter} {}
+    : services_{services}, index_{index}, uv_{uv}, interpreter_{interpreter}, files_{interpreter} {}
 
 std::vector<resolve::Unfit> UnfitVersions::in(const std::string& packages) {
   if (index_.is_nowhere()) {
@@ -152,23 +162,44 @@ std::optional<resolve::Unfit> UnfitVersions::judge(const lock::LockedPackage& pa
     }
     unfit.excluded.push_back(unfit.version);
   }
-  const auto page = index_.client().candidates(package.name);
-  const auto candidates = to_candidates(page);
-  std::set<python::Version> versions;
-  for (const auto& candidate : page) {
-    const auto version = version_of(candidate.name);
-    if (!version || !versions.insert(*version).second) {
+  std::map<python::Version, std::vector<index::Candidate>> versions;
+  for (auto& candidate : page_of(package.name)) {
+    if (const auto version = version_of(candidate.name)) {
+      versions[*version].push_back(std::move(candidate));
+    }
+  }
+  for (const auto& [version, files] : versions) {
+    const auto of_version =
+        files_.choose({.name = package.name, .version = version}, to_candidates(files));
+    if (of_version.chosen || of_version.source) {
       continue;
     }
-    const auto of_version = files_.choose({.name = package.name, .version = version}, candidates);
-    if (!of_version.chosen && !of_version.source) {
-      unfit.excluded.push_back(version->str());
-      if (version == package.version && candidate.requires_python) {
-        unfit.requires_python = *candidate.requires_python;
-      }
+    unfit.excluded.push_back(version.str());
+    if (version == package.version && files.front().requires_python) {
+      unfit.requires_python = *files.front().requires_python;
     }
   }
   return contains(unfit.excluded, unfit.version) ? std::optional{std::move(unfit)} : std::nullopt;
+}
+
+/// Returns the files of `name` in pip's indexes; empty if these do not decide about it.
+std::vector<index::Candidate> UnfitVersions::page_of(const std::string& name) const {
+  return is_of_pip_indexes(uv_, name) ? index_.client().candidates(name)
+                                      : std::vector<index::Candidate>{};
+}
+
+/// Returns the METADATA beside a wheel; nothing if the server does not send it. Some answer 403 for
+/// a file that does not exist. The wheel itself is checked when it is installed.
+std::optional<std::string> UnfitVersions::published_metadata(const lock::LockedFile& file) const {
+  try {
+    return index_.client().metadata(
+        {.name = file.name, .url = *file.url, .metadata = std::vector<python::Hash>{}});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::remote) {
+      throw;
+    }
+    return std::nullopt;
+  }
 }
 
 /// Returns the `Requires-Python` that an index publishes of a wheel; empty if there is none,
@@ -180,13 +211,10 @@ std::optional<std::string> UnfitVersions::python_of_wheel(const lock::LockedFile
     return known;
   }
   std::optional<std::string> condition;
-  const auto text = index_.client().metadata(
-      {.name = file.name, .url = *file.url, .metadata = std::vector<python::Hash>{}});
-  if (text) {
+  if (const auto text = published_metadata(file)) {
     condition = wheel::read_metadata(*text).requires_python.value_or("");
   } else {
-    const auto name = python::WheelName::parse(file.name).value().name;
-    for (const auto& candidate : index_.client().candidates(name)) {
+    for (const auto& candidate : page_of(python::WheelName::parse(file.name).value().name)) {
       if (candidate.name == file.name) {
         condition = candidate.requires_python.value_or("");
       }
@@ -199,13 +227,15 @@ std::optional<std::string> UnfitVersions::python_of_wheel(const lock::LockedFile
 }
 
 Problems wheels_for_other_pythons(PackageIndex& index,
+                                  const project::UvSettings& uv,
                                   const lock::LockedSet& set,
                                   const python::Interpreter& interpreter) {
   const lock::FileChooser files{interpreter};
   Problems problems;
   for (const auto& package : set.packages) {
     if (package.source || package.is_direct || !package.version || index.is_nowhere() ||
-        package.files.empty() || !files.choose(package).source) {
+        !is_of_pip_indexes(uv, package.name) || package.files.empty() ||
+        !files.choose(package).source) {
       continue;
     }
     std::set<python::Version> pythons;

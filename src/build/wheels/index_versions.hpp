@@ -4,6 +4,7 @@
 #include "lock/locked_set.hpp"
 #include "lock/select.hpp"
 #include "packaging/packaging.hpp"
+#include "project/project.hpp"
 #include "python/interpreter.hpp"
 #include "python/specifier.hpp"
 #include "python/version.hpp"
@@ -18,6 +19,11 @@
 #include <vector>
 
 namespace autopack::build {
+
+/// Returns true if the indexes of pip's settings decide about the package `name`. Otherwise it may
+/// come from an index of `uv`, and the others, which may have a stranger's package of that name,
+/// are not asked about it.
+bool is_of_pip_indexes(const project::UvSettings& uv, const std::string& name);
 
 /// The newest versions of the packages that a project requires itself.
 class NewestVersions {
@@ -52,7 +58,10 @@ private:
 class UnfitVersions {
 public:
   /// The arguments must outlive this.
-  UnfitVersions(Services& services, PackageIndex& index, const python::Interpreter& interpreter);
+  UnfitVersions(Services& services,
+                PackageIndex& index,
+                const project::UvSettings& uv,
+                const python::Interpreter& interpreter);
 
   /// Returns the packages of `packages`, a part of a lock, that are not for the interpreter, each
   /// with all of its versions that are not.
@@ -60,10 +69,13 @@ public:
 
 private:
   std::optional<resolve::Unfit> judge(const lock::LockedPackage& package) const;
+  std::vector<index::Candidate> page_of(const std::string& name) const;
+  std::optional<std::string> published_metadata(const lock::LockedFile& file) const;
   std::optional<std::string> python_of_wheel(const lock::LockedFile& file) const;
 
   Services& services_;
   PackageIndex& index_;
+  const project::UvSettings& uv_;
   const python::Interpreter& interpreter_;
   lock::FileChooser files_;
 };
@@ -71,6 +83,7 @@ private:
 /// Returns a warning for each package of `set` that has to be built although its version has wheels
 /// for other versions of Python: such a build often fails.
 Problems wheels_for_other_pythons(PackageIndex& index,
+                                  const project::UvSettings& uv,
                                   const lock::LockedSet& set,
                                   const python::Interpreter& interpreter);
 

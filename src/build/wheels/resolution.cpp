@@ -291,6 +291,7 @@ public:
                std::shared_ptr<PackageIndex> index,
                const BuildWheel& build)
       : project_{work.scanned().project},
+        uv_{work.plan().dependencies.uv},
         index_{std::move(index)},
         build_{build},
         built_{services, work, index_->wheels(), {.build = build}} {}
@@ -299,6 +300,9 @@ public:
   /// is then installed.
   std::optional<std::vector<std::string>> requirements(const std::string& name,
                                                        const std::string& version) const {
+    if (!is_of_pip_indexes(uv_, name)) {
+      return std::nullopt;
+    }
     for (const auto& candidate : index_->client().candidates(name)) {
       const auto parts = lock::parse_source_name(candidate.name);
       if (!parts || parts->second != python::Version::parse(version)) {
@@ -348,6 +352,7 @@ private:
   }
 
   const project::Project& project_;
+  const project::UvSettings& uv_;
   std::shared_ptr<PackageIndex> index_;
   const BuildWheel& build_;
   BuiltWheels built_;
@@ -379,8 +384,8 @@ std::optional<std::string> line_of_index(const Error& error, const project::Proj
   return std::nullopt;
 }
 
-/// Returns the directories and repositories that the project requires, with their lines.
-std::vector<std::string> sources_required(const project::Project& project) {
+/// Returns the paths that the project requires, with their lines.
+std::vector<std::string> required_paths(const project::Project& project) {
   std::vector<std::string> lines;
   for (const auto& listed : project.listed_requirements) {
     const auto& requirement = listed.requirement;
@@ -400,7 +405,7 @@ resolve::Resolution resolved_with_places(const Packaging& work,
     return resolve::resolve(question, means);
   } catch (resolve::BuildNeeded& error) {
     if (!error.is_named()) {
-      for (const auto& line : sources_required(work.scanned().project)) {
+      for (const auto& line : required_paths(work.scanned().project)) {
         error.cause(line);
       }
     }
@@ -526,7 +531,8 @@ Locked resolve_requirements(Services& services,
       sources_from_json(services.wheel_records.get(key_of_sources).value_or(""));
   const SourceReader sources{services, work, index, choice.build};
   NewestVersions newest{*index, work, *facts.interpreter, question};
-  UnfitVersions unfit{services, *index, *facts.interpreter};
+  const auto& of_uv = work.plan().dependencies.uv;
+  UnfitVersions unfit{services, *index, of_uv, *facts.interpreter};
   const auto begin = std::chrono::steady_clock::now();
   const auto resolution = resolved_with_places(
       work, question,
@@ -557,7 +563,7 @@ Locked resolve_requirements(Services& services,
         {.message = fmt::format("`{}` {} has no extra `{}`", name, version, printable(extra)),
          .origin = place_of_requirement(work.scanned().project, name)}));
   }
-  for (const auto& problem : wheels_for_other_pythons(*index, set, *facts.interpreter)) {
+  for (const auto& problem : wheels_for_other_pythons(*index, of_uv, set, *facts.interpreter)) {
     services.reporter->warn(problem);
   }
   locked.versions = locked_versions(locked.text);

@@ -316,7 +316,8 @@ Requirements find_requirements(const Packaging& work,
     found.set = std::move(pins.set);
     found.may_resolve = work.request().resolver == packaging::Resolver::uv;
     if (found.may_resolve && !work.plan().dependencies.uv.empty()) {
-      pins = {.reason = "`[tool.uv]` of pyproject.toml names indexes or versions"};
+      found.set.reset();  // the pins' files may be in an index that only uv asks
+      pins.reason = "`[tool.uv]` of pyproject.toml names indexes or versions";
     }
     if (!found.set) {
       found.obstacles.push_back(std::move(pins.reason));
