@@ -35,7 +35,23 @@ def write_sdist(house, name, version, setup):
             archive.addfile(entry, io.BytesIO(text.encode()))
 
 
-class Resolving(unittest.TestCase):
+class Commands:
+    """The commands of a test with an image `base`, a project `folder`, an environment `env` and an image `name`."""
+
+    def lock(self, *flags, status=0, **env):
+        return autopack('lock', '--executor-image-uri', self.base, '--script=train.py', *flags, cwd=self.folder,
+                        env={**self.env, **env}, status=status)
+
+    def build(self, *flags, status=0, **env):
+        return autopack('build', '--executor-image-uri', self.base, '--script=train.py', '--format=json',
+                        '--engine=direct', f'--output-image-uri={self.name}', *flags, cwd=self.folder,
+                        env={**self.env, **env}, status=status)
+
+    def versions(self, answer):
+        return json.loads(docker('run', '--rm', answer.json()['uri']))
+
+
+class Resolving(Commands, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.base = testbed.pushed_executor('resolving/base:1')
@@ -57,18 +73,6 @@ class Resolving(unittest.TestCase):
                                        DOCKER_HOST='unix:///nowhere')
         self.folder = testbed.write_tree({'train.py': ENTRY, 'requirements.txt': 'lk_top\n'})
         self.name = testbed.image_name('resolving')
-
-    def lock(self, *flags, status=0, **env):
-        return autopack('lock', '--executor-image-uri', self.base, '--script=train.py', *flags, cwd=self.folder,
-                        env={**self.env, **env}, status=status)
-
-    def build(self, *flags, status=0, **env):
-        return autopack('build', '--executor-image-uri', self.base, '--script=train.py', '--format=json',
-                        '--engine=direct', f'--output-image-uri={self.name}', *flags, cwd=self.folder,
-                        env={**self.env, **env}, status=status)
-
-    def versions(self, answer):
-        return json.loads(docker('run', '--rm', answer.json()['uri']))
 
     def require(self, *lines):
         (self.folder / 'requirements.txt').write_text('\n'.join(lines) + '\n')
