@@ -83,7 +83,7 @@ std::map<std::string, std::string> variables_for(const Means& means, const fs::p
       variables[name] = *std::move(value);
     }
   }
-  // git reads repositories as the user: with the same keys, helpers and other addresses.
+  // git reads repositories with the user's keys and settings.
   variables["GIT_TERMINAL_PROMPT"] = "0";
   for (const char* const name :
        {"SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "SSH_ASKPASS"}) {
@@ -92,7 +92,12 @@ std::map<std::string, std::string> variables_for(const Means& means, const fs::p
     }
   }
   const auto git = means.environment.get("GIT_CONFIG_GLOBAL");
-  variables["GIT_CONFIG_GLOBAL"] = git ? *git : (means.environment.home() / ".gitconfig").string();
+  const auto own = means.environment.home() / ".gitconfig";
+  std::error_code ignored;
+  variables["GIT_CONFIG_GLOBAL"] = git ? *git
+                                   : fs::exists(own, ignored)
+                                       ? own.string()
+                                       : (means.environment.home() / ".config/git/config").string();
   const auto& indexes = means.indexes;
   if (indexes.proxy) {
     variables["HTTPS_PROXY"] = variables["HTTP_PROXY"] = indexes.proxy->reveal();

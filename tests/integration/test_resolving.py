@@ -324,7 +324,7 @@ class Resolving(Commands, unittest.TestCase):
             (self.folder / 'pylock.toml').unlink()
         self.require('lk_native')
         answer = self.lock()
-        self.assertIn('`lk-native` 1.0 has no wheel for this Python, so that it has to be built', answer.err)
+        self.assertIn('`lk-native` 1.0 has no wheel for this Python and has to be built', answer.err)
         self.assertIn('Python 3.9, for which it has wheels', answer.err)
 
     def test_no_code_of_a_package_runs(self):

@@ -257,7 +257,7 @@ Problems wheels_for_other_pythons(PackageIndex& index,
                                            : fmt::format("{} to {}", pythons.begin()->str(),
                                                          pythons.rbegin()->str());
     problems.push_back(Problem::warning(
-        {.message = fmt::format("`{}` {} has no wheel for this Python, so that it has to be built",
+        {.message = fmt::format("`{}` {} has no wheel for this Python and has to be built",
                                 package.name, package.version->str()),
          .hints = {fmt::format("take an executor image with Python {}, for which it has wheels, or "
                                "allow another version",

@@ -526,12 +526,14 @@ Locked resolve_requirements(Services& services,
                                   index->wheels());
   services.reporter->detail(fmt::format("uv {} from {}", uv.version, uv.origin));
   auto question = question_of(services, work, facts, choice);
+  const auto& of_uv = work.plan().dependencies.uv;
   const auto key_of_sources = key_of_sources_read(work, facts, *index);
   question.sources_read =
       sources_from_json(services.wheel_records.get(key_of_sources).value_or(""));
+  std::erase_if(question.sources_read,
+                [&](const auto& source) { return !is_of_pip_indexes(of_uv, source.name); });
   const SourceReader sources{services, work, index, choice.build};
   NewestVersions newest{*index, work, *facts.interpreter, question};
-  const auto& of_uv = work.plan().dependencies.uv;
   UnfitVersions unfit{services, *index, of_uv, *facts.interpreter};
   const auto begin = std::chrono::steady_clock::now();
   const auto resolution = resolved_with_places(
