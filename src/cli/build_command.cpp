@@ -1,7 +1,6 @@
 #include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
-#include "pipeline/image_index.hpp"
 #include "pipeline/package.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"

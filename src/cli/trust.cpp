@@ -1,5 +1,3 @@
-#include "cli/trust.hpp"
-
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"

@@ -1,8 +1,7 @@
-#include "engine/settings.hpp"
-
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "engine/api.hpp"
+#include "engine/docker.hpp"
 
 #include <filesystem>
 

@@ -2,9 +2,11 @@
 
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/library.hpp"
 #include "base/text.hpp"
-#include "image/archive_functions.hpp"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,60 @@
 namespace autopack::image {
 
 namespace {
+
+/// The functions of libarchive in use, by their names without `archive_`.
+#define AUTOPACK_ARCHIVE_FUNCTIONS(X) \
+  X(entry_filetype);                  \
+  X(entry_hardlink);                  \
+  X(entry_pathname);                  \
+  X(entry_perm);                      \
+  X(entry_size);                      \
+  X(entry_symlink);                   \
+  X(error_string);                    \
+  X(filter_bytes);                    \
+  X(read_data);                       \
+  X(read_free);                       \
+  X(read_new);                        \
+  X(read_next_header);                \
+  X(read_open);                       \
+  X(read_open_fd);                    \
+  X(read_set_format_option);          \
+  X(read_support_filter_gzip);        \
+  X(read_support_filter_zstd);        \
+  X(read_support_format_empty);       \
+  X(read_support_format_raw);         \
+  X(read_support_format_tar);         \
+  X(set_error)
+
+/// Pointers to the functions, under the same names; see base/library.hpp.
+struct ArchiveFunctions {
+// NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of a member.
+#define AUTOPACK_MEMBER(name) \
+  decltype(&archive_##name) name {}
+  AUTOPACK_ARCHIVE_FUNCTIONS(AUTOPACK_MEMBER);
+#undef AUTOPACK_MEMBER
+  // NOLINTEND(bugprone-macro-parentheses)
+};
+
+ArchiveFunctions open_libarchive() {
+  // The soname since libarchive 3.1 (2013).
+  const Library library{
+      "libarchive.so.13",
+      "install libarchive: `apt-get install libarchive13t64`, before Debian 13 `libarchive13`"};
+  ArchiveFunctions functions;
+#define AUTOPACK_FIND(name) library.find("archive_" #name, functions.name)
+  AUTOPACK_ARCHIVE_FUNCTIONS(AUTOPACK_FIND);
+#undef AUTOPACK_FIND
+  return functions;
+}
+
+#undef AUTOPACK_ARCHIVE_FUNCTIONS
+
+/// Opens libarchive on the first call. Throws Error(environment) if it is not installed.
+const ArchiveFunctions& libarchive() {
+  static const ArchiveFunctions functions = open_libarchive();
+  return functions;
+}
 
 constexpr std::size_t piece_size{std::size_t{1} << 18U};
 /// Linux's limit for a path or a link's target, and more directories than any image nests.

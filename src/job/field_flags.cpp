@@ -1,7 +1,6 @@
-#include "job/field_flags.hpp"
-
 #include "base/text.hpp"
 #include "job/flag_values.hpp"
+#include "job/flags.hpp"
 
 #include <fmt/format.h>
 

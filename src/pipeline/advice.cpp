@@ -6,7 +6,7 @@
 #include "packaging/packaging.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
-#include "project/program/notebook_cells.hpp"
+#include "project/program/notebook.hpp"
 #include "state/cache_files.hpp"
 #include "state/project_files.hpp"
 #include "state/syntax_verdicts.hpp"

@@ -1,5 +1,3 @@
-#include "pipeline/image_index.hpp"
-
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "build/wheels/wheel_image.hpp"
@@ -7,6 +5,7 @@
 #include "image/file_output.hpp"
 #include "image/manifest.hpp"
 #include "pipeline/choose_builder.hpp"
+#include "pipeline/package.hpp"
 #include "pipeline/planning.hpp"
 #include "services/repositories.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "base/environment.hpp"
 #include "engine/docker.hpp"
-#include "engine/settings.hpp"
 #include "google/credentials.hpp"
 #include "google/project.hpp"
 #include "preflight/problems.hpp"

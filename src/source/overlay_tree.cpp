@@ -1,7 +1,6 @@
-#include "source/overlay_tree.hpp"
-
 #include "base/digest.hpp"
 #include "base/tree_path.hpp"
+#include "source/tree.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -61,6 +61,11 @@ public:
 /// Returns the current directory `root`. Throws Error(usage) if it is not a directory.
 std::unique_ptr<Tree> make_disk_tree(const std::filesystem::path& root);
 
+/// Returns `tree` with the file `path`, which it lacks, in one of its directories.
+std::shared_ptr<const Tree> with_file(std::shared_ptr<const Tree> tree,
+                                      std::string path,
+                                      std::string text);
+
 /// Calls `visit` for every entry below `path` in tree order (a directory before its contents),
 /// including directories; descends while `enter(entry)` returns true. May call `enter` twice, the
 /// first time to list directories ahead.

@@ -1,17 +1,22 @@
+#include "base/descriptor.hpp"
 #include "base/digest.hpp"
 #include "base/json.hpp"
 #include "base/report.hpp"
 #include "base/text.hpp"
 #include "google/jobs.hpp"
 #include "http/retry.hpp"
-#include "state/submissions.hpp"
 #include "submit/follow_up.hpp"
 #include "submit/submitter.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json_fwd.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -19,6 +24,8 @@
 #include <random>
 #include <span>
 #include <string>
+#include <system_error>
+#include <utility>
 
 // Creating a job costs money, and the API has no request id. Each submission has a label of its
 // own, recorded on disk before the request. After an unclear answer, or in a later run, the label
@@ -27,6 +34,113 @@
 namespace autopack::submit {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Records something that is about to be created, until the result is known. If a run is killed,
+/// its record stays, and the next run of the same submission takes it over.
+class Submission {
+public:
+  /// Opens the record of `key` that a run left in `directory` within the last day, else writes a
+  /// new one with `id`. If that fails, there is only the id; it does not throw.
+  Submission(const std::optional<fs::path>& directory, const std::string& key, std::string id);
+
+  const std::string& id() const { return id_; }
+
+  /// True if an earlier run wrote it.
+  bool is_left() const { return is_left_; }
+
+  /// Returns nothing if the record could not be written.
+  const std::optional<fs::path>& file() const { return file_; }
+
+  /// Removes the record, because the result is known.
+  void settle();
+
+private:
+  bool take_over(const fs::path& file);
+  void write(const fs::path& directory, const std::string& key);
+
+  std::string id_;
+  bool is_left_{false};
+  std::optional<fs::path> file_{};
+  FileDescriptor lock_{-1};
+};
+
+constexpr std::chrono::hours longest_kept{24};
+
+bool is_id(const std::string& text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_old(const fs::path& file) {
+  std::error_code code;
+  const auto time = fs::last_write_time(file, code);
+  return code || fs::file_time_type::clock::now() - time > longest_kept;
+}
+
+Submission::Submission(const std::optional<fs::path>& directory,
+                       const std::string& key,
+                       std::string id)
+    : id_{std::move(id)} {
+  if (!directory) {
+    return;
+  }
+  std::error_code code;
+  for (fs::directory_iterator entry{*directory, code}; !code && entry != fs::directory_iterator{};
+       entry.increment(code)) {
+    std::error_code ignored;
+    if (is_old(entry->path())) {
+      fs::remove(entry->path(), ignored);  // it is too old to matter
+    } else if (entry->path().stem() == key && take_over(entry->path())) {
+      return;
+    }
+  }
+  write(*directory, key);
+}
+
+/// A running process holds the lock of its record.
+bool Submission::take_over(const fs::path& file) {
+  FileDescriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+
+  struct stat state {};
+
+  const bool is_free = lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 &&
+                       ::fstat(lock.get(), &state) == 0 && state.st_nlink > 0;
+  const std::string id = file.extension().string();
+  if (!is_free || id.empty() || !is_id(id.substr(1))) {
+    return false;
+  }
+  id_ = id.substr(1);
+  is_left_ = true;
+  file_ = file;
+  lock_ = std::move(lock);
+  return true;
+}
+
+void Submission::write(const fs::path& directory, const std::string& key) {
+  std::error_code code;
+  fs::create_directories(directory, code);
+  // Locked before it gets its name, so that nobody takes it for an abandoned record.
+  const fs::path fresh = directory / ("." + id_);
+  FileDescriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    fs::remove(fresh, code);
+    return;
+  }
+  const fs::path file = directory / (key + "." + id_);
+  fs::rename(fresh, file, code);
+  if (!code) {
+    file_ = file;
+    lock_ = std::move(lock);
+  }
+}
+
+void Submission::settle() {
+  std::error_code ignored;
+  if (file_) {
+    fs::remove(*file_, ignored);
+  }
+}
 
 /// The label that distinguishes a submission from all others.
 inline constexpr auto submission_label = "autopack-submission";
@@ -44,16 +158,10 @@ struct Creation {
   std::function<void(const google::Job& job)> created{};
   /// An earlier run used this label and ended without a result: it may have created the job.
   bool was_tried{false};
-  std::optional<std::filesystem::path> record{};  ///< of the submission, for messages
+  std::optional<fs::path> record{};  ///< of the submission, for messages
   /// Called when the result of the submission is known; may be empty.
   std::function<void()> settled{};
 };
-
-/// Creates the job. The API's create has no request id. So after a lost or unclear response this
-/// lists the jobs with the label: an existing one is the result; only if there is none, it sends
-/// the create again, with the same label. Throws Error(remote) if the service refuses or the result
-/// stays unclear. Interrupted says whether the job exists.
-google::Job create_once(const Creation& creation);
 
 using google::Job;
 using nlohmann::json;
@@ -317,6 +425,10 @@ std::string new_submission_id() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
+/// Creates the job. The API's create has no request id. So after a lost or unclear response this
+/// lists the jobs with the label: an existing one is the result; only if there is none, it sends
+/// the create again, with the same label. Throws Error(remote) if the service refuses or the result
+/// stays unclear. Interrupted says whether the job exists.
 Job create_once(const Creation& creation) {
   // An interruption before anything is sent leaves nothing to clarify.
   creation.jobs->service().fetch_token();
@@ -329,12 +441,6 @@ Job create_once(const Creation& creation) {
     throw interruption(creation);
   }
 }
-
-}  // namespace
-
-using nlohmann::json;
-
-namespace {
 
 class VertexSubmitter final : public Submitter {
 public:
@@ -372,7 +478,7 @@ SubmittedJob VertexSubmitter::submit(const job::Job& job) {
   auto body = job::resource(job);
   const auto url = jobs_.create_call(where(job), {}).url;
   const auto key = sha256(url + "\n" + write_json(body)).hex();
-  state::Submission submission{options_.records, key, new_submission_id()};
+  Submission submission{options_.records, key, new_submission_id()};
   body["labels"][submission_label] = submission.id();
   const auto as_submitted = [](const google::Job& answer) {
     return SubmittedJob{.name = printable(text_at(*answer, "name")), .answer = answer};

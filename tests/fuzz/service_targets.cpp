@@ -1,7 +1,6 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "engine/docker.hpp"
-#include "engine/settings.hpp"
 #include "engine/transfer.hpp"
 #include "executor/probe.hpp"
 #include "executor/programs.hpp"

@@ -1,6 +1,6 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
-#include "build/docker/own_dockerfile.hpp"
+#include "build/docker/docker_build.hpp"
 #include "google/token_cache.hpp"
 #include "image/facts.hpp"
 #include "plan/install_record.hpp"

@@ -48,7 +48,7 @@ ALLOWED = {
     'compare': 'base python image plan packaging services',
     'inventory': 'base image state packaging services',
     'job': 'base project image packaging',
-    'submit': 'base state http google job',
+    'submit': 'base http google job',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '

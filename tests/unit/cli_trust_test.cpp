@@ -1,7 +1,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
-#include "cli/trust.hpp"
+#include "cli/settings.hpp"
 #include "cli/trust_records.hpp"
 #include "support/cli_run.hpp"
 

@@ -1,6 +1,5 @@
 #include "base/error.hpp"
 #include "project/program/notebook.hpp"
-#include "project/program/notebook_cells.hpp"
 #include "project/project.hpp"
 #include "project/requirements/own_lock.hpp"
 #include "python/requirement.hpp"

@@ -1,11 +1,15 @@
 #pragma once
 
+#include "base/error.hpp"
 #include "build/docker/build_context.hpp"
 #include "engine/docker.hpp"
 #include "packaging/builder.hpp"
+#include "plan/plan.hpp"
 #include "services/services.hpp"
+#include "source/selection.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +49,15 @@ std::vector<ContextFile> pip_files(Services& services,
                                    const project::Project& project,
                                    const std::vector<std::string>& hosts,
                                    const engine::EngineInfo& engine);
+
+/// Reports where a build of a user's own Dockerfile would differ from docker's own command: errors
+/// for files that it copies but a rule excludes, warnings for files whose mode is not kept and for
+/// a Dockerfile that gets into the image. `place` is the Dockerfile's path in the context.
+/// `directory` is where the files' modes are read; empty if they come from git.
+Problems own_dockerfile_findings(const plan::ReadablePlan& plan,
+                                 const source::Selection& ignore,
+                                 const std::string& place,
+                                 const std::filesystem::path& directory);
 
 /// Returns "`sha256:... in 2.1 s, 3 of 7 steps cached`".
 std::string built_text(const engine::BuildResult& result, std::chrono::steady_clock::duration time);

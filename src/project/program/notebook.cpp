@@ -9,7 +9,7 @@
 #include "project/code/python_tokens.hpp"
 #include "project/findings.hpp"
 #include "project/requirements/requirement_lines.hpp"
-#include "source/overlay_tree.hpp"
+#include "source/tree.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "base/error.hpp"
 #include "project/project.hpp"
+#include "source/tree.hpp"
 
 #include <memory>
 #include <string>
@@ -34,5 +36,9 @@ TranslatedNotebook translate_notebook(std::string_view text);
 /// faults.
 std::shared_ptr<const source::Tree> with_notebook(std::shared_ptr<const source::Tree> tree,
                                                   Request& request);
+
+/// If the entry of `project` is a notebook, replaces in `problems` each line of its program, as in
+/// `` `train.py` line 7`` and `train.py:7`, by the cell and the line in it. `tree` has the program.
+void name_cells(Problems& problems, const source::Tree& tree, const Project& project);
 
 }  // namespace autopack::project

@@ -1,6 +1,5 @@
-#include "project/program/notebook_cells.hpp"
-
 #include "base/text.hpp"
+#include "project/program/notebook.hpp"
 
 #include <fmt/format.h>
 
