@@ -104,7 +104,7 @@ private:
     }
     const auto& there = facts_.installed[all.front()];
     return decided(BaseDecision::Action::install, {all.front()},
-                   fmt::format("the image's {} stays in `{}`, and is passed over", named(there),
+                   fmt::format("the image's {} stays in `{}`, and is ignored", named(there),
                                printable(there.directory)));
   }
 
@@ -186,27 +186,27 @@ public:
         path_{std::move(path)},
         scheme_{scheme},
         is_installed_to_{path_ == scheme.purelib || path_ == scheme.platlib} {
-    for (auto& noted : view.noted_below(path_)) {
-      (noted.ends_with(".pyc") ? compiled_ : noted_).insert(std::move(noted));
+    for (auto& below : view.excerpts_below(path_)) {
+      (below.ends_with(".pyc") ? compiled_ : paths_).insert(std::move(below));
     }
   }
 
-  bool is_empty() const { return noted_.empty() && compiled_.empty(); }
+  bool is_empty() const { return paths_.empty() && compiled_.empty(); }
 
   void find(FoundDistributions& found) const {
-    for (const auto& noted : noted_) {
-      const auto parts = split(std::string_view{noted}.substr(path_.size() + 1), '/');
+    for (const auto& path : paths_) {
+      const auto parts = split(std::string_view{path}.substr(path_.size() + 1), '/');
       const auto& first = parts.front();
       if (parts.size() == 2 && first.ends_with(".dist-info") && parts[1] == "METADATA") {
-        add(found, first, noted, wheel_files(first));
+        add(found, first, path, wheel_files(first));
       } else if (parts.size() == 2 && first.ends_with(".egg-info") && parts[1] == "PKG-INFO") {
-        add(found, first, noted, egg_files(first));
+        add(found, first, path, egg_files(first));
       } else if (parts.size() == 1 && first.ends_with(".egg-info")) {
-        add(found, first, noted, {.kept_by = "it was installed by distutils"});
+        add(found, first, path, {.kept_by = "it was installed by distutils"});
       } else if (parts.size() == 3 && first.ends_with(".egg") && parts[2] == "PKG-INFO") {
-        add(found, first, noted, {.kept_by = "it is an egg"});
+        add(found, first, path, {.kept_by = "it is an egg"});
       } else if (parts.size() == 1 && first.ends_with(".egg-link")) {
-        add_linked(found, first, noted);
+        add_linked(found, first, path);
       }
     }
   }
@@ -214,11 +214,11 @@ public:
   /// Returns the directories that its `.pth` files name.
   std::vector<std::string> named() const {
     std::vector<std::string> directories;
-    for (const auto& noted : noted_) {
-      if (!noted.ends_with(".pth") || noted.find('/', path_.size() + 1) != std::string::npos) {
+    for (const auto& path : paths_) {
+      if (!path.ends_with(".pth") || path.find('/', path_.size() + 1) != std::string::npos) {
         continue;
       }
-      for (const auto& line : split(view_.note(noted).value_or(""), '\n')) {
+      for (const auto& line : split(view_.excerpt(path).value_or(""), '\n')) {
         const std::string text{trim(line)};
         const bool is_code = text.starts_with("import ") || text.starts_with("import\t");
         if (!text.empty() && !text.starts_with('#') && !is_code) {
@@ -240,7 +240,7 @@ private:
            const std::string& marker,
            const std::string& metadata,
            Files files) const {
-    auto lines = split(view_.note(metadata).value_or(""), '\n');
+    auto lines = split(view_.excerpt(metadata).value_or(""), '\n');
     lines.resize(std::max<std::size_t>(lines.size(), 2));
     if (lines[0].empty()) {  // the directory's name contains both
       const auto end = marker.rfind('.');
@@ -248,7 +248,7 @@ private:
       lines[0] = marker.substr(0, std::min(dash, end));
       lines[1] = dash < end ? marker.substr(dash + 1, end - dash - 1) : "";
     }
-    const auto installer = view_.note(path_ + "/" + marker + "/INSTALLER");
+    const auto installer = view_.excerpt(path_ + "/" + marker + "/INSTALLER");
     if (!is_installed_to_) {
       files = {.kept_by = "it is in `" + path_ + "`"};
     }
@@ -264,16 +264,16 @@ private:
   /// Adds a project in development mode: the first line is its directory.
   void add_linked(FoundDistributions& found,
                   const std::string& marker,
-                  const std::string& noted) const {
+                  const std::string& path) const {
     const std::string name = marker.substr(0, marker.rfind('.'));
-    const auto lines = split(view_.note(noted).value_or(""), '\n');
+    const auto lines = split(view_.excerpt(path).value_or(""), '\n');
     const std::string metadata =
         absolute(path_, std::string{trim(lines.front())}) + "/" + name + ".egg-info/PKG-INFO";
     add(found, marker, metadata, {.kept_by = "it is linked to a directory of sources"});
   }
 
   Files wheel_files(const std::string& marker) const {
-    const auto record = view_.note(path_ + "/" + marker + "/RECORD");
+    const auto record = view_.excerpt(path_ + "/" + marker + "/RECORD");
     if (!record || record->empty()) {
       return {.kept_by = "it has no RECORD of its files"};
     }
@@ -282,14 +282,14 @@ private:
 
   Files egg_files(const std::string& marker) const {
     const std::string directory = path_ + "/" + marker;
-    const auto list = view_.note(directory + "/installed-files.txt");
+    const auto list = view_.excerpt(directory + "/installed-files.txt");
     if (!list || list->empty()) {
       return {.kept_by = "it has no list of its files"};
     }
     auto paths = listed(*list, directory);
-    for (const auto& noted : noted_) {
-      if (noted.starts_with(directory + "/")) {
-        paths.push_back(noted);
+    for (const auto& path : paths_) {
+      if (path.starts_with(directory + "/")) {
+        paths.push_back(path);
       }
     }
     return {.paths = sorted(std::move(paths))};
@@ -333,7 +333,7 @@ private:
   std::string path_;
   const python::Scheme& scheme_;
   bool is_installed_to_;
-  std::set<std::string> noted_;
+  std::set<std::string> paths_;
   std::set<std::string> compiled_;
 };
 

@@ -94,7 +94,7 @@ private:
     if (architecture != nullptr) {
       expect_usual_places(*architecture);
     }
-    const auto text = program_from_text(view_.note(program_.file).value_or(""));
+    const auto text = program_from_text(view_.excerpt(program_.file).value_or(""));
     if (!text) {
       return fail(
           fmt::format("`{}` is a script: the program that it starts is known only when it runs",
@@ -178,7 +178,7 @@ private:
       for (const char* flags : {"", "t", "m", "d"}) {
         const auto path =
             fmt::format("{}/libpython{}{}.so.1.0", directory, library_.version, flags);
-        if (const auto text = program_from_text(view_.note(path).value_or(""))) {
+        if (const auto text = program_from_text(view_.excerpt(path).value_or(""))) {
           return text->versions;
         }
       }
@@ -206,7 +206,7 @@ private:
   }
 
   std::optional<std::string> musl_version() {
-    const auto text = program_from_text(view_.note(text_.loader.value()).value_or(""));
+    const auto text = program_from_text(view_.excerpt(text_.loader.value()).value_or(""));
     return text && text->versions.size() == 1 ? std::optional{text->versions.front()}
                                               : std::nullopt;
   }
@@ -220,7 +220,7 @@ private:
       directories.emplace_back(above);
     }
     for (const auto& directory : directories) {
-      const auto text = program_from_text(view_.note(directory + "/libc.so.6").value_or(""));
+      const auto text = program_from_text(view_.excerpt(directory + "/libc.so.6").value_or(""));
       if (text && text->glibc) {
         return text->glibc;
       }
@@ -324,7 +324,7 @@ bool is_debian(ImageView& view, const PythonLibrary& library, const std::string&
 
 /// Returns true for systems whose own Python installs below /usr, like upstream.
 bool is_unchanged_system(ImageView& view) {
-  const auto release = view.note("/etc/os-release");
+  const auto release = view.excerpt("/etc/os-release");
   for (const auto& line : split(release.value_or(""), '\n')) {
     for (const char* id : {"alpine", "wolfi", "chainguard", "arch"}) {
       if (line == fmt::format("ID={}", id) || line == fmt::format("ID=\"{}\"", id)) {
@@ -348,8 +348,8 @@ PythonPlaces system_places(ImageView& view,
   PythonPlaces places{.scheme = prefix_scheme(library.prefix, library, build)};
   if (library.prefix == "/usr") {
     const std::string schemes =
-        view.note(library.directory + "/sysconfig.py")
-            .value_or(view.note(library.directory + "/sysconfig/__init__.py").value_or(""));
+        view.excerpt(library.directory + "/sysconfig.py")
+            .value_or(view.excerpt(library.directory + "/sysconfig/__init__.py").value_or(""));
     if (is_debian(view, library, schemes)) {
       places.scheme = debian_scheme(library);
       places.site_directories = {places.scheme.purelib, "/usr/lib/python3/dist-packages",

@@ -2,7 +2,7 @@
 
 #include "base/background.hpp"
 #include "base/text.hpp"
-#include "executor/python_notes.hpp"
+#include "executor/python_excerpts.hpp"
 
 #include <fmt/format.h>
 
@@ -33,10 +33,12 @@ public:
     return found;
   }
 
-  std::optional<std::string> note(const std::string& path) override { return tree_.note(path); }
+  std::optional<std::string> excerpt(const std::string& path) override {
+    return tree_.excerpt(path);
+  }
 
-  std::vector<std::string> noted_below(const std::string& directory) override {
-    return tree_.noted_below(directory);
+  std::vector<std::string> excerpts_below(const std::string& directory) override {
+    return tree_.excerpts_below(directory);
   }
 
 private:
@@ -79,17 +81,17 @@ public:
     return found;
   }
 
-  std::optional<std::string> note(const std::string& path) override {
+  std::optional<std::string> excerpt(const std::string& path) override {
     if (const auto* tree = tree_above(path)) {
-      return tree->note(path);
+      return tree->excerpt(path);
     }
     const auto file = place_of(path);
-    return file ? tree_of(*file).note(*file) : std::nullopt;
+    return file ? tree_of(*file).excerpt(*file) : std::nullopt;
   }
 
-  std::vector<std::string> noted_below(const std::string& directory) override {
+  std::vector<std::string> excerpts_below(const std::string& directory) override {
     const auto there = place_of(directory);
-    return there ? tree_of(*there).noted_below(*there) : std::vector<std::string>{};
+    return there ? tree_of(*there).excerpts_below(*there) : std::vector<std::string>{};
   }
 
 private:
@@ -112,7 +114,7 @@ private:
   }
 
   image::LayerTree read(const std::string& file) {
-    image::LayerTree tree{note_for_python};
+    image::LayerTree tree{excerpt_for_python};
     tree.add_into(executor::parent(file), files_.archive(file),
                   fmt::format("`{}` of the image", printable(file)));
     return tree;

@@ -1,6 +1,6 @@
 #include "executor/layers.hpp"
 
-#include "executor/python_notes.hpp"
+#include "executor/python_excerpts.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ image::LayerTree read_layers(Services& services, image::Source source) {
       return count;
     };
   };
-  auto tree = image::read_layers(source, note_for_python);
+  auto tree = image::read_layers(source, excerpt_for_python);
   services.reporter->step({.id = source.name,
                            .name = "look into " + source.name,
                            .state = StepEvent::State::completed});

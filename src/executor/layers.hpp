@@ -6,8 +6,8 @@
 
 namespace autopack::executor {
 
-/// Returns the files of `source`'s layers with their notes of note_for_python. Reports progress,
-/// because a large base takes a while.
+/// Returns the files of `source`'s layers with the excerpts of excerpt_for_python. Reports
+/// progress, because a large image takes a while.
 image::LayerTree read_layers(Services& services, image::Source source);
 
 }  // namespace autopack::executor

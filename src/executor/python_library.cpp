@@ -81,7 +81,7 @@ std::optional<VirtualEnvironment> find_virtual_environment(ImageView& view,
                                                            const std::string& program) {
   const std::string prefix = parent(parent(program));
   for (const auto& directory : {parent(program), prefix}) {
-    const auto text = view.note(directory + "/pyvenv.cfg");
+    const auto text = view.excerpt(directory + "/pyvenv.cfg");
     if (text && setting(*text, "home").starts_with('/')) {
       return VirtualEnvironment{
           .prefix = without_links(view, prefix),

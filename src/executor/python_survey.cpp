@@ -25,7 +25,7 @@ std::vector<std::string> existing_directories(ImageView& view, const python::Sch
   }
   std::set<std::string> existing;
   for (const auto& [path, target] : view.look({all.begin(), all.end()})) {
-    // All parents of an existing directory exist, with or without a note.
+    // All parents of an existing directory exist, with or without an excerpt.
     for (auto end = path.size(); end != std::string::npos && end > 0;
          end = path.rfind('/', end - 1)) {
       existing.insert(path.substr(0, end));
@@ -40,7 +40,7 @@ std::vector<PipFile> find_pip_files(ImageView& view, const std::string& prefix) 
   for (const auto& path : {std::string{"/etc/xdg/pip/pip.conf"}, std::string{"/etc/pip.conf"},
                            std::string{"/root/.pip/pip.conf"},
                            std::string{"/root/.config/pip/pip.conf"}, prefix + "/pip.conf"}) {
-    if (auto text = view.note(path)) {
+    if (auto text = view.excerpt(path)) {
       files.push_back({.path = path, .text = Secret{std::move(*text)}});
     }
   }
@@ -51,7 +51,7 @@ std::vector<PipFile> find_pip_files(ImageView& view, const std::string& prefix) 
 std::optional<std::string> find_default_index(ImageView& view,
                                               const std::vector<std::string>& search_path) {
   for (const auto& directory : search_path) {
-    const auto address = view.note(directory + "/pip/_internal/models/index.py");
+    const auto address = view.excerpt(directory + "/pip/_internal/models/index.py");
     if (address && address->ends_with('/')) {
       return *address + "simple";
     }

@@ -18,13 +18,13 @@ constexpr std::string_view opaque{".wh..wh..opq"};
 
 /// The number of links that Linux follows.
 constexpr int most_links{40};
-/// Components of a path after expanding all its links.
+/// Limit for the components of a path after expanding all its links.
 constexpr std::size_t most_steps{4096};
 /// Ten times the names of programs and links in the largest images.
 constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 
-/// Limit for what notes may read in one layer. A file's size is only a number in a header, and its
-/// holes cost nothing to write.
+/// Limit of the bytes in one layer that excerpts may read. A file's size is only a number in a
+/// header, and its holes cost nothing to write.
 constexpr std::uint64_t most_read{std::uint64_t{4} << 30U};
 
 bool describes_programs(const ArchiveEntry& entry, const std::string& path) {
@@ -62,8 +62,8 @@ void LayerTree::erase_above(Nodes& nodes, const std::string& path) {
 /// The changes of one layer. Deletions apply before additions, whatever their order in the tar.
 class LayerTree::Changes {
 public:
-  Changes(Nodes& lower, const Notes& notes, std::string what)
-      : lower_{lower}, notes_{notes}, what_{std::move(what)} {}
+  Changes(Nodes& lower, const TakeExcerpt& take, std::string what)
+      : lower_{lower}, take_excerpt_{take}, what_{std::move(what)} {}
 
   void take(const ArchiveEntry& entry, const std::string& directory, const Reader& content) {
     const std::string path = directory + normal_path(entry.path);
@@ -100,8 +100,8 @@ private:
       return;
     }
     lower_.erase(path);
-    if (auto noted = note(entry, path, {})) {
-      remember(path, {.note = std::move(noted), .is_directory = true});
+    if (auto excerpt = excerpt_from(entry, path, {})) {
+      remember(path, {.excerpt = std::move(excerpt), .is_directory = true});
     }
   }
 
@@ -113,22 +113,22 @@ private:
       remember(path, {.target = non_empty(entry.link)});
       return;
     }
-    auto noted = entry.type == ArchiveEntry::Type::hard_link
-                     ? note_of(directory + normal_path(entry.link))
-                     : note(entry, path, content);
-    if (noted || describes_programs(entry, path)) {
-      remember(path, {.note = std::move(noted)});
+    auto excerpt = entry.type == ArchiveEntry::Type::hard_link
+                       ? excerpt_of(directory + normal_path(entry.link))
+                       : excerpt_from(entry, path, content);
+    if (excerpt || describes_programs(entry, path)) {
+      remember(path, {.excerpt = std::move(excerpt)});
     }
   }
 
-  std::optional<std::string> note(ArchiveEntry entry,
-                                  const std::string& path,
-                                  const Reader& content) {
-    if (!notes_) {
+  std::optional<std::string> excerpt_from(ArchiveEntry entry,
+                                          const std::string& path,
+                                          const Reader& content) {
+    if (!take_excerpt_) {
       return std::nullopt;
     }
     entry.path = path;
-    return notes_(entry, [&](char* buffer, std::size_t size) {
+    return take_excerpt_(entry, [&](char* buffer, std::size_t size) {
       const std::size_t count = content ? content(buffer, size) : 0;
       read_ += count;
       if (read_ > most_read) {
@@ -138,17 +138,17 @@ private:
     });
   }
 
-  /// Returns the note about the target of a hard link.
-  std::optional<std::string> note_of(const std::string& path) const {
+  /// Returns the excerpt of the target of a hard link.
+  std::optional<std::string> excerpt_of(const std::string& path) const {
     if (const auto found = added_.find(path); found != added_.end()) {
-      return found->second.note;
+      return found->second.excerpt;
     }
     const auto found = lower_.find(path);
-    return found == lower_.end() ? std::nullopt : found->second.note;
+    return found == lower_.end() ? std::nullopt : found->second.excerpt;
   }
 
   void remember(const std::string& path, Node node) {
-    remembered_ += path.size() + node.target.value_or("").size() + node.note.value_or("").size();
+    remembered_ += path.size() + node.target.value_or("").size() + node.excerpt.value_or("").size();
     if (remembered_ > most_remembered) {
       throw too_much(
           fmt::format("the facts about it need more than {}", human_size(most_remembered)));
@@ -167,7 +167,7 @@ private:
   }
 
   Nodes& lower_;
-  const Notes& notes_;
+  const TakeExcerpt& take_excerpt_;
   std::string what_;
   std::size_t remembered_{0};
   std::uint64_t read_{0};
@@ -176,7 +176,7 @@ private:
 };
 
 Digest LayerTree::add(const Reader& layer, const std::string& what) {
-  Changes changes{nodes_, notes_, what};
+  Changes changes{nodes_, take_excerpt_, what};
   Digest plain = read_contents(layer, what, [&](const ArchiveEntry& entry, const Reader& content) {
     changes.take(entry, "", content);
   });
@@ -185,7 +185,7 @@ Digest LayerTree::add(const Reader& layer, const std::string& what) {
 }
 
 void LayerTree::add_into(const std::string& directory, const Reader& tar, const std::string& what) {
-  Changes changes{nodes_, notes_, what};
+  Changes changes{nodes_, take_excerpt_, what};
   const std::string inside = normal_path(directory);
   read_plain_contents(tar, what, [&](const ArchiveEntry& entry, const Reader& content) {
     changes.take(entry, inside.empty() ? "" : inside + "/", content);
@@ -242,9 +242,9 @@ std::map<std::string, std::optional<std::string>> LayerTree::look(
   return found;
 }
 
-std::optional<std::string> LayerTree::note(const std::string& path) const {
+std::optional<std::string> LayerTree::excerpt(const std::string& path) const {
   const auto node = nodes_.find(resolve(path, true));
-  return node == nodes_.end() ? std::nullopt : node->second.note;
+  return node == nodes_.end() ? std::nullopt : node->second.excerpt;
 }
 
 bool LayerTree::holds_below(const std::string& directory) const {
@@ -253,22 +253,22 @@ bool LayerTree::holds_below(const std::string& directory) const {
   return node != nodes_.end() && node->first.starts_with(prefix);
 }
 
-std::vector<std::string> LayerTree::noted_below(const std::string& directory) const {
+std::vector<std::string> LayerTree::excerpts_below(const std::string& directory) const {
   const std::string prefix = resolve(directory, true) + "/";
   std::vector<std::string> paths;
   for (auto node = nodes_.lower_bound(prefix);
        node != nodes_.end() && node->first.starts_with(prefix); ++node) {
-    if (node->second.note) {
+    if (node->second.excerpt) {
       paths.push_back("/" + node->first);
     }
   }
   return paths;
 }
 
-LayerTree read_layers(const Source& source, Notes notes) {
+LayerTree read_layers(const Source& source, TakeExcerpt take) {
   const auto diff_ids = check_layers(source);
   const auto& layers = source.manifest.layers;
-  LayerTree tree{std::move(notes)};
+  LayerTree tree{std::move(take)};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool repeated = i > 0 && layers[i - 1].digest == layers[i].digest;
     if (repeated && diff_ids[i - 1] == diff_ids[i]) {
@@ -279,7 +279,7 @@ LayerTree read_layers(const Source& source, Notes notes) {
                  fmt::format("layer `{}` of `{}`", layers[i].digest.str(), printable(source.name)));
     if (plain != diff_ids[i]) {
       throw broken_image(
-          source, fmt::format("layer `{}` decompresses to `{}`, but its configuration says `{}`",
+          source, fmt::format("layer `{}` decompresses to `{}`, but its configuration has `{}`",
                               layers[i].digest.str(), plain.str(), diff_ids[i].str()));
     }
   }

@@ -12,19 +12,19 @@
 
 namespace autopack::image {
 
-/// Returns what LayerTree must remember about a file or a directory besides its name, or nothing.
-/// It may leave `content` unread, wholly or in part.
-using Notes =
+/// Returns the excerpt of a file or a directory that LayerTree must keep, or nothing. It need not
+/// read all of `content`.
+using TakeExcerpt =
     std::function<std::optional<std::string>(const ArchiveEntry& entry, const Reader& content)>;
 
 /// The merged view of an image's layers. It keeps only the paths that show which programs an image
 /// has: executable files, symbolic links, and the marker files of pip and of virtual environments.
-/// It reads only tar headers, except for what `notes` reads.
+/// It reads only tar headers, except for the contents that `take` reads.
 class LayerTree {
 public:
   LayerTree() = default;
 
-  explicit LayerTree(Notes notes) : notes_{std::move(notes)} {}
+  explicit LayerTree(TakeExcerpt take) : take_excerpt_{std::move(take)} {}
 
   /// Adds a layer on top: a tar, optionally compressed with gzip or zstd, with its whiteouts. Reads
   /// `layer` to its end. Returns the digest of the uncompressed tar. Throws Error(environment)
@@ -39,20 +39,19 @@ public:
   std::map<std::string, std::optional<std::string>> look(
       const std::vector<std::string>& paths) const;
 
-  /// Returns the note about `path`, or about the target if it is a link; nothing if there is no
-  /// note.
-  std::optional<std::string> note(const std::string& path) const;
+  /// Returns the excerpt of `path`, or of the target if it is a link; nothing if there is none.
+  std::optional<std::string> excerpt(const std::string& path) const;
 
   /// True if anything remembered is below `directory`, after following its links.
   bool holds_below(const std::string& directory) const;
 
-  /// Returns the paths of all notes below `directory`, after following its links; sorted.
-  std::vector<std::string> noted_below(const std::string& directory) const;
+  /// Returns the sorted paths of all excerpts below `directory`, after following its links.
+  std::vector<std::string> excerpts_below(const std::string& directory) const;
 
 private:
   struct Node {
     std::optional<std::string> target{};  ///< of a symbolic link
-    std::optional<std::string> note{};
+    std::optional<std::string> excerpt{};
     bool is_directory{false};
   };
 
@@ -64,12 +63,12 @@ private:
   static void erase_above(Nodes& nodes, const std::string& path);
   std::string resolve(const std::string& path, bool last) const;
 
-  Notes notes_{};
+  TakeExcerpt take_excerpt_{};
   Nodes nodes_{};
 };
 
-/// Reads the layers of `source`, with `notes` if it is not empty. Throws Error(remote) if a layer
-/// does not match the configuration: an image on top of it could not run.
-LayerTree read_layers(const Source& source, Notes notes = {});
+/// Reads the layers of `source`, with excerpts if `take` is not empty. Throws Error(remote) if a
+/// layer does not match the configuration: an image on top of it could not run.
+LayerTree read_layers(const Source& source, TakeExcerpt take = {});
 
 }  // namespace autopack::image

@@ -1,5 +1,5 @@
 #include "executor/program_text.hpp"
-#include "executor/python_notes.hpp"
+#include "executor/python_excerpts.hpp"
 #include "executor/python_survey.hpp"
 #include "executor/remembered/remembered_texts.hpp"
 #include "executor/remembered/repository_facts.hpp"
@@ -67,7 +67,7 @@ void image_python(std::string_view bytes) {
       content[link] = "-> " + std::string{part};
     }
   }
-  image::LayerTree tree{executor::note_for_python};
+  image::LayerTree tree{executor::excerpt_for_python};
   tree.add(testing::reader_of(testing::tar_of(content)), "a layer");
   const image::BaseFacts base{.platform = "linux/amd64", .environment = {"PATH=/opt/bin"}};
   const auto survey = executor::survey_python(*executor::view_of(tree), base, 1);

@@ -151,7 +151,7 @@ class Registries(unittest.TestCase):
         for number, (changes, words) in enumerate((
                 ({'rootfs': {'type': 'layers', 'diff_ids': []}}, 'names 1 layers, its configuration 0'),
                 ({'rootfs': {'type': 'layers', 'diff_ids': [stored_image.digest_of(b'')] * 2}}, 'its configuration 2'),
-                ({'rootfs': {'type': 'layers', 'diff_ids': [stored_image.digest_of(b'')]}}, 'but its configuration says'),
+                ({'rootfs': {'type': 'layers', 'diff_ids': [stored_image.digest_of(b'')]}}, 'but its configuration has'),
                 ({'rootfs': 5}, 'cannot be read'), ({'created': [1]}, 'cannot be read'), ({'history': 'x'}, 'cannot be read'),
                 ({'config': [1]}, 'cannot be read'), ({'config': {'Env': 'x'}}, 'cannot be read'),
                 ({'os': 7}, 'cannot be read'))):

@@ -1,7 +1,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "executor/base_distributions.hpp"
-#include "executor/python_notes.hpp"
+#include "executor/python_excerpts.hpp"
 #include "executor/python_survey.hpp"
 #include "executor/record_cache.hpp"
 #include "support/image_files.hpp"
@@ -48,7 +48,7 @@ ImageContent in_site(const ImageContent& files) {
 
 FoundDistributions found_in(const std::vector<ImageContent>& layers,
                             const std::vector<std::string>& search_path = {packages}) {
-  image::LayerTree tree{note_for_python};
+  image::LayerTree tree{excerpt_for_python};
   for (const auto& layer : layers) {
     tree.add(reader_of(tar_of(layer)), "a layer");
   }
@@ -210,7 +210,7 @@ TEST_CASE("an engine's copy is read as the layers are, nothing twice and several
        {"lib64/libc.so.6", program_of("", "GNU C Library (x) release version 2.31.")}});
   const image::BaseFacts base{.platform = "linux/amd64", .environment = {"PATH=/opt/bin"}};
   const auto in_engine = survey_python(*view_of(files), base, 1);
-  image::LayerTree tree{note_for_python};
+  image::LayerTree tree{excerpt_for_python};
   tree.add(reader_of(tar_of(files.content)), "a layer");
   const auto in_layers = survey_python(*view_of(tree), base, 1);
   CHECK_FALSE(in_engine.facts.obstacle);
@@ -257,11 +257,7 @@ TEST_CASE("the base's distributions decide how a required one is installed") {
       {"old", "2", Action::replace, {3}},
       {"odd", "1", Action::replace, {7}},
       {"late", "1", Action::keep, {5}},
-      {"late",
-       "2",
-       Action::install,
-       {5},
-       "the image's `late 1` stays in `/after`, and is passed over"},
+      {"late", "2", Action::install, {5}, "the image's `late 1` stays in `/after`, and is ignored"},
       {"early",
        "2",
        Action::refuse,
@@ -368,9 +364,10 @@ TEST_CASE("data that an image inflates costs no more than the limit") {
   for (const char* path : {"a.dist-info/METADATA", "a.dist-info/RECORD", "x/pyvenv.cfg", "a.pth",
                            "usr/lib/python3.11/sysconfig.py", "lib/libc.so.6"}) {
     CAPTURE(path);
-    const auto note = note_for_python({.path = path, .size = std::uint64_t{1} << 60U}, endless);
-    REQUIRE(note);
-    CHECK(note->size() <= std::size_t{33} << 20U);
+    const auto excerpt =
+        excerpt_for_python({.path = path, .size = std::uint64_t{1} << 60U}, endless);
+    REQUIRE(excerpt);
+    CHECK(excerpt->size() <= std::size_t{33} << 20U);
   }
   image::LayerTree tree{[&](const image::ArchiveEntry&, const image::Reader&) {
     return std::optional{std::string(std::size_t{33} << 20U, 'x')};

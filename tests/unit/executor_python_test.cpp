@@ -1,7 +1,7 @@
 #include "base/text.hpp"
 #include "executor/find_interpreter.hpp"
 #include "executor/program_text.hpp"
-#include "executor/python_notes.hpp"
+#include "executor/python_excerpts.hpp"
 #include "executor/python_survey.hpp"
 #include "support/image_files.hpp"
 
@@ -64,7 +64,7 @@ ImageContent without(ImageContent files, const std::string& path) {
 }
 
 image::LayerTree tree_of(const std::vector<ImageContent>& layers) {
-  image::LayerTree tree{note_for_python};
+  image::LayerTree tree{excerpt_for_python};
   for (const auto& layer : layers) {
     tree.add(reader_of(tar_of(layer)), "a layer");
   }

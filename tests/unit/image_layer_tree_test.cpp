@@ -303,8 +303,8 @@ std::string with_hard_link(std::string tar, const std::string& name) {
   return tar;
 }
 
-std::optional<std::string> note_of_text(const image::ArchiveEntry& entry,
-                                        const image::Reader& content) {
+std::optional<std::string> excerpt_of_text(const image::ArchiveEntry& entry,
+                                           const image::Reader& content) {
   if (entry.type == image::ArchiveEntry::Type::directory) {
     return entry.path.ends_with("kept") ? std::optional{std::string{"directory"}} : std::nullopt;
   }
@@ -318,17 +318,17 @@ std::optional<std::string> note_of_text(const image::ArchiveEntry& entry,
 
 }  // namespace
 
-TEST_CASE("notes about files follow links, layers and hard links") {
+TEST_CASE("excerpts about files follow links, layers and hard links") {
   const auto add = [](LayerTree& tree, const Fill& fill) {
     tree.add(reader_of(tar_of(fill)), "a layer");
   };
-  LayerTree tree{note_of_text};
+  LayerTree tree{excerpt_of_text};
   add(tree, [](TarWriter& tar) {
     tar.add_directory("a/kept");
     tar.add_directory("a/other");
     tar.add_file("a/kept/x.txt", 0644, "lower");
     tar.add_file("a/kept/y.txt", 0644, "stays");
-    tar.add_file("a/kept/z", 0644, "not noted");
+    tar.add_file("a/kept/z", 0644, "no excerpt");
     tar.add_symlink("link", "a/kept");
   });
   tree.add(reader_of(with_hard_link(tar_of([](TarWriter& tar) {
@@ -338,20 +338,20 @@ TEST_CASE("notes about files follow links, layers and hard links") {
                                     }),
                                     "hard.txt")),
            "a layer");
-  CHECK(tree.note("/link/x.txt") == "upper");
-  CHECK(tree.note("/hard.txt") == "stays");
-  CHECK(tree.note("/a/kept") == "directory");
-  CHECK_FALSE(tree.note("/a/other"));
-  CHECK_FALSE(tree.note("/a/kept/z"));
-  CHECK(tree.noted_below("/link") == std::vector<std::string>{"/a/kept/x.txt", "/a/kept/y.txt"});
+  CHECK(tree.excerpt("/link/x.txt") == "upper");
+  CHECK(tree.excerpt("/hard.txt") == "stays");
+  CHECK(tree.excerpt("/a/kept") == "directory");
+  CHECK_FALSE(tree.excerpt("/a/other"));
+  CHECK_FALSE(tree.excerpt("/a/kept/z"));
+  CHECK(tree.excerpts_below("/link") == std::vector<std::string>{"/a/kept/x.txt", "/a/kept/y.txt"});
   CHECK(tree.holds_below("/a"));
   CHECK_FALSE(tree.holds_below("/a/k"));
   add(tree, [](TarWriter& tar) { tar.add_file("a/.wh.kept", 0644, ""); });
-  CHECK(tree.noted_below("/a").empty());
+  CHECK(tree.excerpts_below("/a").empty());
   tree.add_into("/b/c",
                 reader_of(tar_of([](TarWriter& tar) { tar.add_file("d/x.txt", 0644, "inside"); })),
                 "a directory");
-  CHECK(tree.note("/b/c/d/x.txt") == "inside");
+  CHECK(tree.excerpt("/b/c/d/x.txt") == "inside");
 }
 
 }  // namespace autopack::image_layer_tree_test

@@ -1,4 +1,4 @@
-#include "executor/python_notes.hpp"
+#include "executor/python_excerpts.hpp"
 
 #include "base/contains.hpp"
 #include "base/text.hpp"
@@ -150,9 +150,9 @@ bool is_program(const ArchiveEntry& entry, std::string_view name) {
 }
 
 /// For a file in a directory of metadata, of any distribution.
-std::optional<std::string> note_of_metadata(std::string_view name,
-                                            std::string_view directory,
-                                            const Reader& content) {
+std::optional<std::string> excerpt_of_metadata(std::string_view name,
+                                               std::string_view directory,
+                                               const Reader& content) {
   const bool wheel = directory.ends_with(".dist-info");
   const bool egg = directory.ends_with(".egg-info") || directory == "EGG-INFO";
   if ((wheel && name == "METADATA") || (egg && name == "PKG-INFO")) {
@@ -171,10 +171,10 @@ std::optional<std::string> note_of_metadata(std::string_view name,
 }
 
 /// For a file among packages or modules.
-std::optional<std::string> note_of_module(std::string_view name,
-                                          std::string_view directory,
-                                          std::string_view above,
-                                          const Reader& content) {
+std::optional<std::string> excerpt_of_module(std::string_view name,
+                                             std::string_view directory,
+                                             std::string_view above,
+                                             const Reader& content) {
   if (name.ends_with(".egg-info")) {
     return name_and_version(head_of(content, largest_head));
   }
@@ -201,12 +201,12 @@ bool is_below_packages(std::string_view path) {
 
 }  // namespace
 
-std::optional<std::string> note_for_python(const ArchiveEntry& entry, const Reader& content) {
+std::optional<std::string> excerpt_for_python(const ArchiveEntry& entry, const Reader& content) {
   const std::string_view path = entry.path;
   const auto name = last_part(path);
   if (entry.type == ArchiveEntry::Type::directory) {
-    const bool noted = !is_below_packages(path) && leads_to_packages(name);
-    return noted ? std::optional{std::string{}} : std::nullopt;
+    const bool is_part = !is_below_packages(path) && leads_to_packages(name);
+    return is_part ? std::optional{std::string{}} : std::nullopt;
   }
   if (entry.type != ArchiveEntry::Type::file) {
     return std::nullopt;
@@ -226,8 +226,8 @@ std::optional<std::string> note_for_python(const ArchiveEntry& entry, const Read
   if (path.ends_with("/pip/_internal/models/index.py")) {
     return first_address(head_of(content, largest_head));
   }
-  auto note = note_of_metadata(name, directory, content);
-  return note ? note : note_of_module(name, directory, above, content);
+  auto excerpt = excerpt_of_metadata(name, directory, content);
+  return excerpt ? excerpt : excerpt_of_module(name, directory, above, content);
 }
 
 }  // namespace autopack::executor
