@@ -13,13 +13,13 @@
 
 namespace {
 
-/// For what happens while libcurl is opened: questions about the executor image, the key, the
+/// These tasks run while libcurl is opened: requests about the executor image, the key, the
 /// dependencies and the user's tag, the starts of two uploads, and two that pack a layer. One of
-/// them walks the tree before that.
+/// them walks the tree first.
 constexpr std::size_t helper_threads = 8;
 
-/// A descriptor of 0 to 2 that is closed would become that of the first file that is opened, and
-/// what is printed would go into it.
+/// If a descriptor of 0 to 2 were closed, the first opened file would get it, and output would go
+/// into that file.
 void keep_standard_descriptors() {
   while (true) {
     const int descriptor = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -35,7 +35,7 @@ struct Problem {
   std::string message{};  ///< lower case, without a final period; puts names in backticks
   std::optional<std::string> origin{};  ///< the source of the wrong value
   std::vector<std::string> hints{};     ///< fixes, as commands if possible
-  /// The consequence, or how it is known; absent if the message says it.
+  /// The consequence, or how it is known; absent if the message has it.
   std::optional<std::string> reason{};
   std::optional<std::string> check{};  ///< short name of the check; absent for a rule
 

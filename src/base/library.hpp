@@ -7,7 +7,7 @@ namespace autopack {
 /// ends.
 class Library {
 public:
-  /// `file_name` is the loader's name for it; `remedy` says how to install it. Throws
+  /// `file_name` is the loader's name for it; `remedy` is the hint that installs it. Throws
   /// Error(environment) if it cannot be opened.
   Library(const char* file_name, const char* remedy);
 

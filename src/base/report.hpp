@@ -18,7 +18,7 @@ public:
   Interrupted() = default;
 
   /// `report` has the kind `interrupted`.
-  // The report is part of what is thrown. NOLINTNEXTLINE(bugprone-throw-keyword-missing)
+  // The exception owns the report. NOLINTNEXTLINE(bugprone-throw-keyword-missing)
   explicit Interrupted(Error report) : report_{std::move(report)} {}
 
   /// Returns what the user sees.

@@ -15,7 +15,7 @@ public:
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
     add_output_flag(flags, build_);
-    flags.toggle("--no-push", no_push_, "leave the image in the daemon");
+    flags.toggle("--no-push", no_push_, "leave the image in the docker engine");
   }
 
   int run(Session& session) override {

@@ -94,7 +94,7 @@ private:
       throw Error(ErrorKind::project,
                   "`--old` does not know the current image: the project cannot be packaged, or its "
                   "executor image was never used here")
-          .hint("`autopack explain` says why");
+          .hint("`autopack explain` shows the reason");
     }
     if (old_) {
       scope.kept_keys = {*project.image_key, project.dependency_key.value_or("")};
@@ -108,8 +108,9 @@ private:
       session.services.docker().info();
       return true;
     } catch (const Error& error) {
-      session.console.warn(Problem::warning(
-          {.message = "no engine answers, so its images stay", .hints = error.hints()}));
+      session.console.warn(
+          Problem::warning({.message = "no engine answers, so images in an engine are not removed",
+                            .hints = error.hints()}));
       return false;
     }
   }

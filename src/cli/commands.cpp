@@ -112,7 +112,7 @@ const auto table = std::to_array<CommandEntry>({
      .usage = "[FLAGS OF submit]",
      .example = "  autopack doctor --region=us-central1\n"
                 "  autopack doctor --config=job.yaml --format=json\n\n"
-                "Looks at engine, logins, credentials, APIs and rights, and at the job that the\n"
+                "Checks engine, logins, credentials, APIs and permissions, and the job that the\n"
                 "flags of `submit` describe. Nothing is built or sent. Status 1 when it found\n"
                 "an error.\n",
      .make = make_doctor_command,
@@ -137,7 +137,7 @@ const auto table = std::to_array<CommandEntry>({
                 "  autopack trust --list\n\n"
                 "A project's own settings may not read or mount anything outside the project, or\n"
                 "choose where its program runs. This command allows their present values in this\n"
-                "directory; another value must be allowed anew.\n",
+                "directory; another value must be allowed again.\n",
      .make = make_trust_command},
     {.name = "completion",
      .summary = "print the completion script of a shell",
@@ -149,7 +149,7 @@ const auto table = std::to_array<CommandEntry>({
      .most_arguments = 1,
      .first_argument = "bash|zsh|fish"},
     {.name = "translate",
-     .summary = "turn a legacy AI Platform Training job into one that submit takes",
+     .summary = "convert a legacy AI Platform Training job for submit",
      .usage = "[JOB] [--config=FILE] [FLAGS of jobs submit training] [-- ARGS]",
      .example = "  autopack translate census --config=config.yaml | \\\n"
                 "    autopack submit --region=us-central1 --config=-\n",

@@ -28,8 +28,8 @@ void read_env_file(const std::string& path,
                    Problems& problems) {
   const auto text = read_file_if_exists(expand_home(path, environment));
   if (!text) {
-    problems.push_back(
-        value_problem("--env-file", path, "does not exist", "a line of it is `NAME=VALUE`"));
+    problems.push_back(value_problem("--env-file", path, "does not exist",
+                                     "each line of the file is `NAME=VALUE`"));
     return;
   }
   int number = 0;
@@ -66,13 +66,13 @@ std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
   }
   if (!parts[1].starts_with('/')) {
     problems.push_back(
-        value_problem("--volume", text, "names no absolute path in the container", hint));
+        value_problem("--volume", text, "has no absolute path in the container", hint));
     return std::nullopt;
   }
   std::error_code failure;
   const auto host = fs::canonical(expand_home(parts[0], environment), failure);
   if (failure) {
-    problems.push_back(value_problem("--volume", text, "names nothing on this machine", hint));
+    problems.push_back(value_problem("--volume", text, "does not exist on this machine", hint));
     return std::nullopt;
   }
   return ContainerSpec::Mount{.host_path = host.string(),
@@ -153,7 +153,7 @@ void read_gpus(std::string text, ContainerSpec& container, Problems& problems) {
     return std::ranges::all_of(container.gpu_ids, fits);
   };
   if (!(devices && all_are(is_gpu_name)) && !all_are(is_cdi_name)) {
-    problems.push_back(value_problem("--gpus", typed, "names no GPUs",
+    problems.push_back(value_problem("--gpus", typed, "is not a list of GPUs",
                                      "`--gpus=all`, `--gpus=2`, `--gpus=device=0,2` or "
                                      "`--gpus=nvidia.com/gpu=0` gives the program GPUs"));
   }
@@ -165,12 +165,12 @@ void add_container_flags(FlagSet& flags, ContainerOptions& options) {
   flags.list("--args", "ARG,...", options.args,
              "arguments of the program, before those after `--`");
   flags.list("-e,--env", "NAME=VALUE,...", options.env, "environment variables of the program");
-  flags.toggle("--shell", options.shell, "a shell in the image instead of the program");
-  flags.toggle("--watch", options.watch, "again when a file that goes into the image changes");
+  flags.toggle("--shell", options.shell, "run a shell in the image instead of the program");
+  flags.toggle("--watch", options.watch, "run again whenever a file of the image changes");
   flags.section("The container", false);
-  flags.list("--env-file", "FILE", options.env_files, "variables from a file, a line for each");
-  flags.list("--volume", "HOST:DIR[:ro]", options.volumes, "a directory or file that it sees");
-  flags.list("-p,--publish", "HOST:PORT", options.ports, "a port that is reached from outside");
+  flags.list("--env-file", "FILE", options.env_files, "variables from a file, one per line");
+  flags.list("--volume", "HOST:DIR[:ro]", options.volumes, "mount a directory or a file");
+  flags.list("-p,--publish", "HOST:PORT", options.ports, "publish a port of the container");
 }
 
 void apply(const ContainerOptions& options,

@@ -32,7 +32,7 @@ struct Side {
 class DiffCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
-    flags.section("What is compared");
+    flags.section("Comparison");
     flags.toggle("--whole", whole_, "read layers that both images have, too");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);

@@ -112,7 +112,7 @@ private:
       }
     }
     if (command.find("://") != std::string::npos) {
-      return "the same command with `-o` instead of `--check` writes it anew";
+      return "the same command with `-o` instead of `--check` writes it again";
     }
     const std::string ignore = ignore_file(check_);
     command += " -o " + shell_quote(check_);

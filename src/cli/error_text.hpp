@@ -41,8 +41,8 @@ private:
 Error as_error(const std::exception& error);
 
 /// Returns the text for standard error: message, causes from outer to inner, then hints. Several
-/// findings follow each other. Omits causes that begin with `told`, because they are on the screen
-/// already. Commands in hints can be pasted.
+/// findings follow each other. Omits causes that begin with `reported`, because they are on the
+/// screen already. Commands in hints can be pasted.
 std::string error_text(const Error& error,
                        const Paint& paint,
                        Charset charset = Charset::utf8,

@@ -251,7 +251,7 @@ std::string layers_text(const Explanation& explanation) {
 
 std::string upload_text(const ExpectedUpload& upload) {
   if (!upload.destination) {
-    return "nothing: the image stays in the daemon";
+    return "nothing: the image stays in the docker engine";
   }
   if (upload.unknown) {
     return fmt::format("unknown: {} does not say: {}", *upload.destination, *upload.unknown);

@@ -42,7 +42,7 @@ void check_part(const Session& session,
   }
   throw Error(ErrorKind::usage, fmt::format("`{}={}` differs from `{}` in the job's name `{}`",
                                             flag, printable(*typed), of_name, name.text()))
-      .hint(fmt::format("leave `{}` out: the name says it", flag));
+      .hint(fmt::format("leave out `{}`: the job's name has it", flag));
 }
 
 FoundJob find_by_name(const Session& session,
@@ -53,7 +53,7 @@ FoundJob find_by_name(const Session& session,
   check_part(session, "--project", session.global.project, name.project, name);
   if (kind && *kind != name.kind) {
     throw Error(ErrorKind::usage,
-                fmt::format("`--kind` says {}, but `{}` names a {}", google::words_of(*kind),
+                fmt::format("`--kind` asks for a {}, but `{}` names a {}", google::words_of(*kind),
                             name.text(), google::words_of(name.kind)));
   }
   if (auto job = jobs.get(name)) {
@@ -82,7 +82,7 @@ std::optional<FoundJob> find_by_id(const google::Jobs& jobs,
   return std::nullopt;
 }
 
-/// Returns the jobs called `choice.typed`, or without that all; newest first.
+/// Returns the jobs called `choice.typed`, newest first; all jobs if no name was typed.
 std::vector<nlohmann::json> list_named(const google::Jobs& jobs,
                                        const JobChoice& choice,
                                        const job::Location& location) {
@@ -127,7 +127,7 @@ Error several_jobs(const JobChoice& choice, const std::vector<nlohmann::json>& f
               fmt::format("{}{} {}s are called `{}`", found.size(),
                           found.size() < most_listed ? "" : " or more", words_of(choice),
                           printable(choice.typed.value_or(""))));
-  error.hint("`--latest` takes the newest of them, an ID any other:");
+  error.hint("`--latest` selects the newest of them, an ID any other:");
   const auto shown = std::min(found.size(), most_jobs_reported);
   const std::vector<nlohmann::json> first(found.begin(),
                                           found.begin() + static_cast<std::ptrdiff_t>(shown));

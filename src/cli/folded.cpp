@@ -14,7 +14,7 @@ constexpr std::string_view digest_start{"sha256:"};
 constexpr std::size_t digest_digits{64};
 constexpr std::size_t shown_digits{12};
 
-/// Returns the columns of `text`: none for colours, one for each character.
+/// Returns the columns of `text`: one for each character; colours take no column.
 std::size_t width(std::string_view text) {
   std::size_t columns = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -25,13 +25,13 @@ std::string capitalised(std::string word) {
 }  // namespace
 
 void add_follow_flags(FlagSet& flags, FollowFlags& into) {
-  flags.toggle("--wait", into.wait, "stay till its end; status 0 only if it succeeded");
+  flags.toggle("--wait", into.wait, "wait for its end; status 0 only if it succeeds");
   flags.toggle("--stream-logs", into.stream_logs, "the same, with the job's log");
 }
 
 void add_polling_flag(FlagSet& flags, FollowFlags& into) {
   flags.number("--polling-interval", "SECONDS", into.polling_interval,
-               "with --wait: longest time between two looks");
+               "with --wait: longest time between two requests");
 }
 
 std::chrono::milliseconds longest_wait(const std::optional<std::int64_t>& polling_interval) {

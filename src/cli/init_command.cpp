@@ -60,7 +60,7 @@ std::optional<std::string> ignore_rules_there() {
 class InitCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
-    flags.section("What is written");
+    flags.section("Settings to write");
     for (const auto& setting : packaging::settings) {
       if (setting.use == packaging::Setting::Use::often) {
         add_packaging_flag(flags, packaging_, setting);
@@ -177,8 +177,8 @@ private:
                                                executor::facts_offline(services, wanted->request));
     for (const auto& large : work.plan().large_directories) {
       session.console.done("Left out",
-                           fmt::format("{}/ without a rule: {}, no code, named nowhere (`{}` takes "
-                                       "it in)",
+                           fmt::format("{}/ without a rule: {}, no code, named nowhere (`{}` "
+                                       "includes it)",
                                        printable(large.path), human_size(large.size),
                                        source::include_flag(large.path)));
     }

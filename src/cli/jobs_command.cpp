@@ -84,7 +84,7 @@ public:
     flags.toggle("-f,--follow", follow_, "of logs: until the job ends, as stream-logs does");
     flags.text("--task-name", "REPLICA", task_, "only this replica's: workerpool0-0");
     flags.number("--polling-interval", "SECONDS", polling_interval_,
-                 "longest time between two looks; default: 10");
+                 "longest time between two requests; default: 10");
     flags.toggle("--allow-multiline-logs", together_, "keep the lines of an entry together");
   }
 
@@ -104,7 +104,7 @@ public:
                            .infers = !no_infer_};
     if (!choice.typed && !latest_) {
       throw Error(ErrorKind::usage, fmt::format("`autopack jobs {}` needs the job's name", action))
-          .hint("`--latest` takes the newest; see the jobs: autopack jobs list");
+          .hint("`--latest` selects the newest; see the jobs: autopack jobs list");
     }
     const auto wait = longest_wait(polling_interval_);
     if (choice.typed && is_local_job(*choice.typed)) {

@@ -65,7 +65,7 @@ json study_of(const local::JobRecord& record) {
   }
   if (!submit::state_of(job).ended) {
     throw Error(ErrorKind::usage, fmt::format("`{}` still runs", record.name()))
-        .hint("see what it does: autopack jobs logs -f " + record.name());
+        .hint("follow it: autopack jobs logs -f " + record.name());
   }
   for (const auto* made :
        {"name", "state", "error", "createTime", "updateTime", "startTime", "endTime", "trials"}) {

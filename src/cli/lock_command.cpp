@@ -24,7 +24,7 @@ public:
   void add_flags(FlagSet& flags) override {
     flags.section("What to lock");
     flags.toggle("--check", check_, "compare only; status 3 and a diff when versions differ");
-    flags.toggle("--upgrade", upgrades_, "choose all versions anew, or with =PACKAGE one");
+    flags.toggle("--upgrade", upgrades_, "choose all versions again, or with =PACKAGE one");
     flags.text("--exclude-newer", "DATE", exclude_newer_, "ignore files uploaded after DATE");
     flags.toggle("--force", force_, "replace a pylock.toml of another tool");
     add_packaging_flags(flags, packaging_);
@@ -147,7 +147,7 @@ private:
     if (!removed.empty()) {
       text += fmt::format("{}no longer {}", text.empty() ? "" : "; ", join(removed, ", "));
     }
-    session.console.done("Changed", fmt::format("{}; {} stay as they were", text, stay));
+    session.console.done("Changed", fmt::format("{}; {} unchanged", text, stay));
   }
 
   PackagingOptions packaging_;

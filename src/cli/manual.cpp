@@ -155,8 +155,7 @@ std::string manual_page() {
       "Turns a local training project into a container image and runs it as a Vertex AI job: "
       "writes\n"
       "a Dockerfile, builds with the Docker Engine or puts the image together itself, pushes, and\n"
-      "submits by digest. What is for people goes to standard error; standard output holds the\n"
-      "result alone.\n",
+      "submits by digest. Messages go to standard error; standard output holds the result alone.\n",
       AUTOPACK_VERSION);
   return text + commands_text() + flags_text() + std::string{closing};
 }

@@ -62,8 +62,9 @@ void warn_if_other(const NamedFile& file,
     const std::string revision =
         source == source::index_source ? std::string{} : shell_quote(source) + " ";
     warnings.push_back(Problem::warning(
-        {.message = fmt::format("`{}` is read from the disk: `--source={}` has another text of it",
-                                printable(file.name), printable(source)),
+        {.message =
+             fmt::format("`{}` is read from the disk: it differs from the one in `--source={}`",
+                         printable(file.name), printable(source)),
          .hints = {fmt::format("git diff {}-- {}", revision, shell_quote(file.name))}}));
   }
 }

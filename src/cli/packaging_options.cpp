@@ -62,7 +62,7 @@ std::optional<Problem> platform_problem(const std::string& platform, const std::
                    usual_hint);
   }
   if (!contains(architectures, parts[1])) {
-    return problem(fmt::format("platform `{}` names no processor that images are made for", shown),
+    return problem(fmt::format("platform `{}` has an unknown processor", shown),
                    architecture_hint(parts[1], fmt::format("the processors are `{}`",
                                                            join(architectures, "`, `"))));
   }
@@ -163,7 +163,7 @@ void refuse_beside_dockerfile(const packaging::Settings& given,
       problems.push_back({.message = fmt::format("`{}` has no effect on the Dockerfile `{}`",
                                                  setting.key, printable(dockerfile)),
                           .origin = place_of(setting.key),
-                          .hints = {"the Dockerfile says it: write it there, or leave it out"}});
+                          .hints = {"write it into the Dockerfile, or leave it out"}});
     }
   }
 }
@@ -230,14 +230,14 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
                "turn warnings into errors, and trust no remembered facts about layers");
   flags.toggle("--no-cache", options.no_cache, "build every step from scratch");
   flags.toggle("--compile-bytecode", options.compile_bytecode,
-               "packages bring their byte code: slower to make, quicker to start");
+               "install packages with byte code: slower to make, quicker to start");
   flags.text("--max-dependency-age", "DURATION", options.max_dependency_age,
              "reinstall unpinned packages when older: 1d, 12h");
 }
 
 void add_output_flag(FlagSet& flags, BuildOptions& options) {
   flags.list("--output", "WHERE", options.outputs,
-             "oci:DIR, tar:FILE or docker; no registry is needed then");
+             "oci:DIR, tar:FILE or docker; without a registry");
 }
 
 packaging::Settings PackagingOptions::settings(Problems& problems) const {
@@ -306,7 +306,7 @@ void check_build_options(const BuildOptions& options) {
   if (options.max_dependency_age && !age_of(options)) {
     throw Error(ErrorKind::usage, fmt::format("`{}` of `--max-dependency-age` is not a duration",
                                               printable(*options.max_dependency_age)))
-        .hint("`--max-dependency-age=1d` takes dependencies that are at most a day old");
+        .hint("`--max-dependency-age=1d` reuses dependencies that are at most a day old");
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace autopack::cli {
 
-/// The place of the value of a flag that is a key of the job's only pool.
+/// The value of a flag that sets a key of the job's only pool.
 struct PoolOption {
   const job::PoolKey* key{nullptr};
   std::optional<std::string> text{};

@@ -40,8 +40,8 @@ struct Reading {
 };
 
 /// Fills `reading` from the words `typed` (without the program's name), the environment and files
-/// of flags and settings. On an error, keeps what was read before, so that the flags determine how
-/// the error is printed. Throws Error(usage).
+/// of flags and settings. On an error, keeps everything read before, so that the flags determine
+/// how the error is printed. Throws Error(usage).
 void read_command_line(Reading& reading,
                        const std::vector<std::string>& typed,
                        const Environment& environment);

@@ -100,7 +100,7 @@ std::optional<Problem> shape_fault(const project::ToolSetting& setting, const Fl
   Problem problem{.message = fmt::format("`{}` is {}, not {}", key, *fitting, print_json(value)),
                   .origin = origin};
   if (value.is_boolean()) {
-    problem.hints.push_back(fmt::format("where a text is meant: {}: \"{}\"", key, value.dump()));
+    problem.hints.push_back(fmt::format("to write a text: {}: \"{}\"", key, value.dump()));
   }
   return problem;
 }
@@ -230,10 +230,9 @@ std::vector<ToolSetting> settings_in_git(const SettingsPlace& place,
   auto settings = settings_of_project(place.named, source, environment);
   if (settings.empty() && read_file_if_exists(settings_file_name) &&
       !source::read_git_file(settings_file_name, source, environment)) {
-    warnings.push_back(
-        {.message = fmt::format("`{}` is not in `--source={}`, so it says nothing here",
-                                settings_file_name, printable(source)),
-         .hints = {fmt::format("git add {}", settings_file_name)}});
+    warnings.push_back({.message = fmt::format("`{}` is not in `--source={}`, so it has no effect",
+                                               settings_file_name, printable(source)),
+                        .hints = {fmt::format("git add {}", settings_file_name)}});
   }
   return settings;
 }

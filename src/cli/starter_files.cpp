@@ -14,8 +14,8 @@ namespace {
 constexpr auto* first_machine = "n1-standard-4";
 
 constexpr auto* settings_head =
-    "# What autopack does here when no flag says otherwise: every flag has a key.\n"
-    "# `autopack explain` shows what follows from it, `autopack run` tries it here.\n";
+    "# Settings of autopack for this project. Every flag has a key and overrides it.\n"
+    "# `autopack explain` shows their effect, `autopack run` runs the program here.\n";
 
 constexpr auto* ignore_head =
     "# What stays out of the image; docker reads the same file. The last rule that\n"

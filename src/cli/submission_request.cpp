@@ -59,7 +59,7 @@ void refuse_only_pool(const pipeline::SubmissionRequest& request, Problems& prob
   }
 }
 
-/// A resumed study runs the program with which it started, whatever `autopack.yaml` says now.
+/// A resumed study runs the program with which it started, even if `autopack.yaml` has changed.
 void resume(const Session& session, const JobOptions& job, pipeline::SubmissionRequest& request) {
   const auto& [text, name] = *job.resumed;
   request.config = job::parse_config(text, name, request.earlier);
@@ -72,9 +72,9 @@ void resume(const Session& session, const JobOptions& job, pipeline::SubmissionR
   for (const auto& flag : typed) {
     if (session.flags.is_typed(flag)) {
       request.earlier.push_back(
-          {.message = fmt::format("`{}` is for a new study", flag),
+          {.message = fmt::format("`{}` only applies to a new study", flag),
            .origin = "`--resume`",
-           .hints = {"leave it out: the study goes on with the program that it began with"}});
+           .hints = {"leave it out: the study continues with the program that it started with"}});
     }
   }
   request.flags.pools.clear();
@@ -112,7 +112,7 @@ void infer(pipeline::SubmissionRequest& request) {
     pool.machine_type = job::usual_machine(pool);
     inferred.push_back({.what = "machine",
                         .value = *pool.machine_type,
-                        .reason = has_accelerator ? "the smallest that takes the accelerators"
+                        .reason = has_accelerator ? "the smallest that supports the accelerators"
                                                   : "4 CPUs, 15 GB, no GPU",
                         .flag = "--machine-type"});
   }

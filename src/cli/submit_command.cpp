@@ -80,7 +80,7 @@ void read_bucket(const std::string& text,
   std::error_code failure;
   const auto directory = fs::canonical(expand_home(text.substr(mark + 1), environment), failure);
   if (failure || !fs::is_directory(directory, failure)) {
-    problems.push_back(value_problem("--gcs", text, "names no directory of this machine", hint));
+    problems.push_back(value_problem("--gcs", text, "is not a directory of this machine", hint));
     return;
   }
   host.buckets[bucket] = directory.string();
@@ -128,7 +128,7 @@ std::uint64_t shared_memory(const local::HostResources& host) {
 void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
   flags.section("Local", false);
   flags.number("--max-replicas", "NUMBER", into.most_replicas,
-               "run at most this many replicas; TF_CONFIG says the same number");
+               "run at most this many replicas; TF_CONFIG has the same number");
   flags.text("--replica-memory", "SIZE", into.memory, "of each replica at most: 512m, 2g");
   flags.text("--replica-cpus", "NUMBER", into.processors, "processors of each replica: 0.5");
   flags.list("--gcs", "BUCKET=DIRECTORY", into.buckets,
@@ -140,7 +140,7 @@ void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
   flags.toggle("--detach", into.detach, "leave the job running; `autopack jobs` finds it");
   if (tunes) {
     flags.text("--resume", "local/ID", into.resumed,
-               "go on with a study of this machine that was broken off");
+               "continue an interrupted study of this machine");
   }
 }
 
@@ -207,7 +207,7 @@ void add_pipeline_flags(FlagSet& flags, JobOptions& options) {
   using Group = job::FlagGroup;
   flags.section("Training pipeline", false);
   flags.text("--as", "custom-job|training-pipeline", options.flags.as,
-             "resource for the job; default: as the file says, else the job itself");
+             "resource for the job; default: that of the file, else the job itself");
   add_field_flags(flags, options, Group::model);
   flags.list("--model-ports", "PORT,...", options.model_ports, "ports of the serving container");
   flags.list("--model-env", "NAME=VALUE,...", options.model_env,
@@ -224,7 +224,7 @@ void add_pipeline_flags(FlagSet& flags, JobOptions& options) {
 class Detached {
 public:
   /// Starts this command line again, and waits until its job has started or failed. Returns the
-  /// exit status, or nothing if this process is that other one, which has to do the work. Throws
+  /// exit status, or nothing in the process that was started, which has to do the work. Throws
   /// Error(environment).
   std::optional<int> leave_to_another(Services& services);
   /// In that other process, reports that the job has started and detaches from the terminal. Does
@@ -427,8 +427,9 @@ private:
         outputs, [](const auto& output) { return output.kind == packaging::Output::Kind::docker; });
     if (submitter_ == "local" && !outputs.empty() && !in_daemon) {
       request.earlier.push_back(
-          {.message = "a local job runs an image of the daemon or of a registry, and `--output` "
-                      "names neither",
+          {.message =
+               "a local job runs an image of the docker engine or a registry, and `--output` "
+               "names neither",
            .hints = {"add `--output=docker`"}});
     }
   }

@@ -16,7 +16,7 @@ namespace {
 class TrustCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
-    flags.section("What is done");
+    flags.section("Action");
     flags.toggle("--list", list_, "print the directories that are trusted");
     flags.toggle("--remove", remove_, "no longer trust this directory");
   }

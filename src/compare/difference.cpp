@@ -34,7 +34,8 @@ std::vector<Change<Value>> changes(const std::map<std::string, Value>& before,
   return all;
 }
 
-/// Treats files that a side removed from unread layers as if the other side had them.
+/// Adds a change for each file that one side removed from layers that were not read, as if the
+/// other side had it.
 void add_removed(const Contents& gone_from, const Contents& other, auto& files, bool is_after) {
   for (const auto& path : gone_from.removed) {
     if (!other.removed.contains(path) && !gone_from.files.contains(path) &&

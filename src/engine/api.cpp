@@ -224,7 +224,7 @@ EngineInfo Api::negotiate() {
     throw unreachable().cause("the server at that address is not a Docker Engine");
   }
   info.api_version = fmt::format("1.{}", std::min(*minor, newest_minor));
-  // `1` is set by an administrator; engines before 23 do not report a version unless configured to.
+  // An administrator can set `1`. Engines before 23 send no version unless they are configured to.
   const std::string builder = pong.header("Builder-Version").value_or("");
   const std::string system = pong.header("Ostype").value_or("linux");
   info.reports_origin = !info.podman && *minor >= origin_minor;
@@ -272,7 +272,7 @@ void Api::check_socket() const {
   }
 }
 
-/// Must be called while an exception of the client is handled.
+/// Call it only in a handler of the client's exceptions.
 void Api::rethrow_explained() const {
   using Reason = http::TransportError::Reason;
   const auto with_causes = [this](const Error& failure) {

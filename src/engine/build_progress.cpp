@@ -16,7 +16,7 @@ namespace {
 
 using State = StepEvent::State;
 
-/// How much of each step's output is kept, for the error message.
+/// Limit in bytes of a step's output that is kept for the error message.
 constexpr std::size_t kept_log = 16384;
 
 bool is_end(State state) {

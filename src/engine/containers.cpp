@@ -109,7 +109,7 @@ public:
   }
 
   void disconnect(const std::string& network, const std::string& name) override {
-    auto request = api_.short_request("take a container off its network", "POST",
+    auto request = api_.short_request("disconnect a container from its network", "POST",
                                       fmt::format("/networks/{}/disconnect", network));
     request.headers.push_back({"Content-Type", "application/json"});
     request.body = write_json(json{{"Container", name}, {"Force", true}});
@@ -126,7 +126,7 @@ public:
     try {
       // Without one-shot the engine takes a second for each sample.
       const auto answer = api_.send(
-          api_.short_request("look at what a container takes", "GET",
+          api_.short_request("read the resource usage of a container", "GET",
                              "/containers/" + name + "/stats?stream=false&one-shot=true"));
       return answer.ok() ? usage_of(parse_json(answer.body)) : std::nullopt;
     } catch (const std::exception&) {

@@ -293,12 +293,12 @@ void load_images(Api& api, const std::function<std::size_t(char*, std::size_t)>&
   api.send_ok(request);
   lines.finish();
   if (complaint && complaint->find("max depth exceeded") != std::string::npos) {
-    throw Error(ErrorKind::project, "the image has more layers than the engine takes, which is 125")
+    throw Error(ErrorKind::project, "the image has more than 125 layers, the limit of the engine")
         .cause(*complaint)
         .hint(std::string{fewer_layers});
   }
   if (complaint) {
-    throw Error(ErrorKind::remote, "the engine does not take the image").cause(*complaint);
+    throw Error(ErrorKind::remote, "the engine does not accept the image").cause(*complaint);
   }
 }
 

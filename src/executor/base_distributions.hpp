@@ -29,7 +29,7 @@ struct BaseDecision {
 
   std::string name{};
   Action action{Action::install};
-  /// Indexes into PythonFacts::installed: the kept one, the removed ones, or the one that conflicts
+  /// Indexes of PythonFacts::installed: the kept one, the removed ones, or the one that conflicts
   /// or is shadowed. Empty if the image has none.
   std::vector<std::size_t> installed{};
   std::optional<std::string>

@@ -201,7 +201,7 @@ image::BaseFacts get_current(Services& services,
     try {
       return get_from_registry(services, reference, platform);
     } catch (const Error& error) {
-      no_engine.cause(fmt::format("without an engine, its registry was asked for `{}`: {}",
+      no_engine.cause(fmt::format("without an engine, autopack asked its registry for `{}`: {}",
                                   printable(reference.text), error.what()));
     }
     throw;
@@ -321,8 +321,8 @@ image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& 
   auto facts = assume(image::Reference::parse(text), request.options.platform);
   services.reporter->warn(Problem::warning(
       {.message =
-           fmt::format("the executor image `{}` is not known on this machine: `{}` with pip is "
-                       "assumed in it, so the image's tag may become another",
+           fmt::format("the executor image `{}` is not known on this machine: autopack assumes "
+                       "that it has `{}` and pip, so the tag of the new image may change",
                        printable(text), *facts.python)}));
   return facts;
 }

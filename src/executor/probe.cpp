@@ -154,7 +154,7 @@ std::optional<LocalImage> image_in_engine(Docker& docker, const image::BaseFacts
   const auto reference = image::Reference::parse(base.reference);
   const auto found =
       docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
-  // In containerd's store, a digest is the image's id, whatever the source of the facts.
+  // In containerd's store, the manifest's digest is the image's id, so the digest alone is enough.
   const bool is_pinned = found && found->id_is_manifest && base.digest;
   return found && (is_pinned || found->id == base.image_id) ? found : std::nullopt;
 }

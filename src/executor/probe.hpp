@@ -47,8 +47,8 @@ image::BaseFacts probe_image_facts(engine::Docker& docker,
 std::optional<engine::LocalImage> image_in_engine(engine::Docker& docker,
                                                   const image::BaseFacts& base);
 
-/// The name after FROM that builds on exactly the image of some facts. An image in files must have
-/// been loaded under image::build_name before.
+/// A name for FROM that means exactly the image that some facts describe. An image in files must
+/// have been loaded under image::build_name before.
 class BuildBase {
 public:
   /// Pulls the image if the engine does not have it (any more).

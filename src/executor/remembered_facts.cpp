@@ -92,7 +92,7 @@ std::optional<Record> find_remembered(Services& services,
       return std::nullopt;
     }
     services.reporter->detail(
-        fmt::format("`{}` is {}, as the repository that the image goes to remembers",
+        fmt::format("`{}` is {}, according to the facts remembered in the image's repository",
                     reference.text, reference.digest->str()));
     record->facts = std::move(facts);
     return record;

@@ -34,7 +34,7 @@ std::optional<PythonFacts> remembered_python(Services& services, const image::Ba
 /// Returns the files of the distributions in remembered_python(); nothing if there are none.
 std::optional<InstalledFiles> remembered_files(Services& services, const image::BaseFacts& base);
 
-/// Returns what this machine found out about `base` beyond `remembered`; nothing about an image
+/// Returns the facts of this machine about `base` that `remembered` lacks; nothing about an image
 /// that it knows only from a repository.
 NewFacts new_facts_of(const Services& services,
                       const image::BaseFacts& base,

@@ -128,7 +128,7 @@ private:
     for (auto waited = 0ms; !is_done(operation); waited += wait) {
       if (!is_operation(name)) {
         throw Error(ErrorKind::remote, "could not " + request.what)
-            .cause("POST " + redact_url(request.url) + ": the response names no operation");
+            .cause("POST " + redact_url(request.url) + ": the response has no operation");
       }
       if (waited > longest_operation) {
         throw Error(ErrorKind::remote, "could not " + request.what)

@@ -90,7 +90,7 @@ private:
             .key_file = text_at(workload, "key_path")};
     if (tls_.certificate_file.empty() || tls_.key_file.empty()) {
       throw Error(ErrorKind::usage,
-                  fmt::format("certificate configuration `{}` names no `cert_path` and `key_path` "
+                  fmt::format("certificate configuration `{}` lacks `cert_path` and `key_path` "
                               "at `cert_configs.workload`",
                               path.string()))
           .hint("gcloud iam workload-identity-pools create-cred-config makes such a file");

@@ -12,7 +12,7 @@
 #include <thread>
 
 // Follows gcloud's order: an access token file, then the account, then Application Default
-// Credentials. Which source gave a token is kept for messages.
+// Credentials that remember the source of their token, for messages.
 
 namespace autopack::google {
 

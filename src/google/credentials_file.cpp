@@ -15,7 +15,7 @@ Error unknown_type(const CredentialsFile& file, const std::string& type) {
   return file
       .fault(fmt::format("is of type `{}`, which is not supported", printable(type.substr(0, 60))))
       .hint(
-          "gcloud can make a token of it: gcloud auth print-access-token >TOKEN, then "
+          "gcloud can get a token with it: gcloud auth print-access-token >TOKEN, then "
           "--access-token-file=TOKEN");
 }
 

@@ -69,7 +69,7 @@ protected:
       request.headers = {
           {"Authorization", "Basic " + base64_encode(*client_id_ + ":" + client_secret_.reveal())}};
     } else if (workforce_project_) {
-      // quoted once here and once more as part of the form; the service undoes both
+      // Encoded twice: here, and again as part of the form. The service decodes both.
       request.form.emplace_back("options",
                                 percent_encode(fmt::format("{{\"userProject\": {}}}",
                                                            write_json(json(*workforce_project_)))));

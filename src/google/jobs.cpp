@@ -50,7 +50,7 @@ Call Jobs::get_call(const JobName& name) const {
 Job read_job(const Call& call, const http::Response& response) {
   auto answer = parse_json(response.body);
   if (!is_job(answer)) {
-    throw unreadable(call, fmt::format("{}, but the response names no job", response.status));
+    throw unreadable(call, fmt::format("{}, but the response has no job name", response.status));
   }
   return std::make_shared<const json>(std::move(answer));
 }

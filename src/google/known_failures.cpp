@@ -22,7 +22,7 @@ constexpr std::array table{
                  "make it: gcloud artifacts repositories create REPOSITORY "
                  "--repository-format=docker --location=LOCATION --project=OWNER"},
     KnownFailure{"Missing image name", "", "the name stops at the repository",
-                 "give it one more part: "
+                 "add the image's name: "
                  "output-image-uri=LOCATION-docker.pkg.dev/PROJECT/REPOSITORY/NAME"},
     KnownFailure{"artifactregistry.repositories.uploadArtifacts", "",
                  "the login may not write to the repository, or the repository does not exist",
@@ -36,29 +36,29 @@ constexpr std::array table{
                  "add-iam-policy-binding REPOSITORY --location=LOCATION --project=OWNER "
                  "--member=serviceAccount:AGENT --role=roles/artifactregistry.reader"},
     KnownFailure{"The image", "does not exist",
-                 "no image has this name: it was never pushed, or is misspelt",
-                 "is it there? docker buildx imagetools inspect IMAGE"},
+                 "no image has this name: it was never pushed, or the name is misspelt",
+                 "check it: docker buildx imagetools inspect IMAGE"},
     KnownFailure{"Failed to read the container uri", "",
-                 "no image has this name: it was never pushed, or is misspelt",
-                 "is it there? docker buildx imagetools inspect IMAGE"},
+                 "no image has this name: it was never pushed, or the name is misspelt",
+                 "check it: docker buildx imagetools inspect IMAGE"},
     KnownFailure{"permission to act as service_account", "",
                  "you may not start jobs as this account, or it does not exist",
-                 "let yourself use it: gcloud iam service-accounts add-iam-policy-binding ACCOUNT "
+                 "allow it: gcloud iam service-accounts add-iam-policy-binding ACCOUNT "
                  "--member=user:YOU --role=roles/iam.serviceAccountUser"},
     KnownFailure{"quota metrics exceed", "", "the project has no such quota left in this region",
                  "see it: gcloud alpha services quota list --service=aiplatform.googleapis.com "
                  "--consumer=projects/PROJECT; another --region may have some"},
     KnownFailure{"is not supported for machine type", "",
-                 "this machine type does not take this accelerator",
+                 "this machine type does not support this accelerator",
                  "see the pairs: gcloud compute accelerator-types list --project=PROJECT"},
     KnownFailure{"should be specified or none", "",
-                 "a pool names its accelerator by type and count, or not at all",
+                 "a pool needs both the type and the count of its accelerator, or neither",
                  "give both: --worker-pool-spec=...,accelerator-type=NVIDIA_TESLA_T4,"
                  "accelerator-count=1"},
     KnownFailure{"Accelerators are not supported for this project", "",
                  "a free trial has no accelerators",
                  "ask for quota: gcloud beta quotas info list --service=aiplatform.googleapis.com "
-                 "--project=PROJECT shows what there is"},
+                 "--project=PROJECT lists the quota"},
     KnownFailure{
         "executable file not found", "",
         "the container's command is not a program in the image (a Python module is not one either)",
@@ -71,8 +71,8 @@ constexpr std::array table{
                  "look: docker run --rm --entrypoint sh IMAGE -c 'command -v python3 python'"},
     KnownFailure{"ModuleNotFoundError", "",
                  "the image lacks a Python module that the program imports",
-                 "see what goes into the image: autopack explain; then add what is missing to "
-                 "requirements.txt"},
+                 "see the image's contents: autopack explain; then add the missing distribution "
+                 "to requirements.txt"},
     KnownFailure{"shared memory", "",
                  "/dev/shm is too small for the data loader's worker processes",
                  "load in the main process (num_workers=0), or take a larger --worker-pool-spec "
@@ -84,7 +84,7 @@ constexpr std::array table{
                  "--service-account=ACCOUNT"},
     KnownFailure{"Unable to parse", "training_task_inputs",
                  "a field of the pipeline's task is unknown or of a wrong type",
-                 "see what was sent: autopack submit --as=training-pipeline --dry-run"},
+                 "see the request: autopack submit --as=training-pipeline --dry-run"},
     KnownFailure{"base_output_directory", "", "the output directory must be an object, not text",
                  "write it as baseOutputDirectory: {outputUriPrefix: gs://BUCKET/DIRECTORY}"},
     KnownFailure{"Resources are insufficient", "", "the region has no such machines free now",
@@ -105,14 +105,14 @@ constexpr std::array table{
     KnownFailure{"Machine type", "not supported", "Vertex AI does not offer this machine type",
                  "see the machine types: gcloud compute machine-types list --project=PROJECT"},
     KnownFailure{"space left on device", "", "image and data do not fit on the boot disk",
-                 "take a larger one: --boot-disk-size=500"},
+                 "use a larger one: --boot-disk-size=500"},
     KnownFailure{"invalid authentication credentials", "",
                  "the token has expired, or is for another service",
                  "log in again: gcloud auth application-default login"},
     KnownFailure{"UNAUTHENTICATED", "", "the service does not accept the token",
                  "log in again: gcloud auth application-default login"},
     KnownFailure{"immutable", "tag", "the repository's tags never move",
-                 "take a new tag, or none: output-image-uri=IMAGE"},
+                 "use a new tag, or none: output-image-uri=IMAGE"},
     KnownFailure{"SERVICE_DISABLED", "logging.googleapis.com", "the project does not use the API",
                  "switch it on: gcloud services enable logging.googleapis.com --project=PROJECT"},
     KnownFailure{"SERVICE_DISABLED", "", "the project does not use the API",
@@ -123,12 +123,12 @@ constexpr std::array table{
         "see what the engine uses: docker info --format '{{.HTTPSProxy}}'; autopack itself "
         "reads HTTPS_PROXY"},
     KnownFailure{"Unknown name", "", "the service does not know a field of the job",
-                 "see what was sent: autopack submit --dry-run"},
+                 "see the request: autopack submit --dry-run"},
     KnownFailure{"Cannot find field", "", "the service does not know a field of the job",
-                 "see what was sent: autopack submit --dry-run"},
+                 "see the request: autopack submit --dry-run"},
     KnownFailure{"ran out of memory", "",
                  "the machine has too little memory; the system of a small one uses part of it",
-                 "take a larger machine: --worker-pool-spec=machine-type=n1-highmem-8,..."},
+                 "use a larger machine: --worker-pool-spec=machine-type=n1-highmem-8,..."},
     KnownFailure{"non-zero status", "", "the program itself ended with an error",
                  "read its output: autopack jobs stream-logs JOB"},
     KnownFailure{"Internal error occurred", "", "the service failed, not the program",

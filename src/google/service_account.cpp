@@ -65,7 +65,7 @@ protected:
     } catch (const http::TransportError&) {
       throw;
     } catch (Error& error) {
-      error.hint("is the key still there? gcloud iam service-accounts keys list --iam-account=" +
+      error.hint("check the key: gcloud iam service-accounts keys list --iam-account=" +
                  shell_quote(email_));
       throw;
     }

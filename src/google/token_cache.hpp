@@ -8,8 +8,8 @@
 
 namespace autopack::google {
 
-/// Caches tokens between runs: one file of mode 0600 for each identity, or none if that is
-/// impossible. An unreadable or unwritable cache counts as empty.
+/// Caches tokens between runs in one file of mode 0600 for each identity. An unreadable or
+/// unwritable cache counts as empty.
 class TokenCache {
 public:
   /// Without a directory, nothing is cached.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t body_limit = std::size_t{16} << 20U;
 /// Limit for the body of a refusal; the rest is not read.
 constexpr std::size_t refusal_limit = std::size_t{256} << 10U;
-/// Limit for the head of an answer, because all its lines are kept.
+/// Limit for the head of an answer, which stays in memory.
 constexpr std::size_t head_limit = std::size_t{256} << 10U;
 constexpr int poll_milliseconds = 100;
 

@@ -12,7 +12,7 @@ namespace autopack::image {
 /// The facts that a plan needs about its executor image. They are found, never guessed.
 struct BaseFacts {
   std::string reference{};         ///< as the user wrote it
-  std::optional<Digest> digest{};  ///< of the manifest; absent if only the daemon has the image
+  std::optional<Digest> digest{};  ///< of the manifest; absent if only the engine has the image
   std::optional<std::string> image_id{};  ///< `sha256:...` of its configuration; absent if unknown
   std::string platform{};                 ///< `linux/amd64`
   std::optional<std::string> python{};    ///< `python3` or `python`, whichever is on PATH

@@ -30,7 +30,7 @@ public:
                 std::uint64_t size,
                 const TarWriter::Contents& contents);
   void add_deflated(std::string_view path, unsigned mode, const Deflated& file);
-  /// Hides what lower layers have at `path`: a file, or a directory with all its contents.
+  /// Hides `path` of lower layers: a file, or a directory with all its contents.
   void remove(std::string_view path);
   /// Finishes the layer; no calls are allowed after it.
   LayerFacts finish();

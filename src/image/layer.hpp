@@ -52,7 +52,7 @@ public:
 
   void write(std::string_view tar_bytes);
   /// Writes the next part of the tar as a gzip member of its own. Throws Error(internal) if the
-  /// part does not have the size and checksum that it states.
+  /// size or the checksum of `part` is wrong.
   void write_deflated(const Deflated& part);
   /// Finishes the layer; no calls are allowed after it.
   LayerFacts finish();

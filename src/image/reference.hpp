@@ -16,7 +16,7 @@ struct Reference {
   std::optional<Digest> digest{};
   std::string text{};  ///< as the user wrote it
 
-  /// Throws Error(usage) that says which part is wrong and how names are formed.
+  /// Throws Error(usage) that names the wrong part and explains how names are formed.
   static Reference parse(std::string_view text);
   /// Returns the message that parse would throw, or nothing if `text` is a valid reference.
   static std::optional<std::string> fault(std::string_view text);

@@ -26,9 +26,9 @@ public:
     const Cancellation* cancellation{nullptr};  ///< may be null
   };
 
-  /// Waits until nobody else holds `path`; returns nothing if `is_done` meanwhile returns true. If
-  /// the other holder makes no progress, or files cannot be locked, returns a private file that
-  /// nobody else continues.
+  /// Waits until no other process holds `path`; returns nothing if `is_done` meanwhile returns
+  /// true. If the other holder makes no progress, or files cannot be locked, returns a private file
+  /// that nobody else continues.
   static std::optional<PartialFile> take(const std::filesystem::path& path,
                                          const std::function<bool()>& is_done,
                                          const Patience& patience);

@@ -14,7 +14,7 @@ namespace autopack::index {
 namespace {
 
 constexpr std::string_view white_space = " \t\r\n\f";
-/// Of one tag; further ones are ignored.
+/// Limit for one tag; further ones are ignored.
 constexpr std::size_t most_attributes{64};
 
 std::string utf8(std::uint32_t point) {

@@ -27,7 +27,7 @@ public:
   /// `cancellation` may be null and must outlive it.
   explicit CheckedFiles(const Cancellation* cancellation) : cancellation_{cancellation} {}
 
-  /// Returns whether `path` has `size` bytes with that hash, and nobody but this user could have
+  /// Returns whether `path` has `size` bytes with that hash, and no other user could have
   /// written it. Throws Interrupted.
   bool holds(const std::filesystem::path& path, const std::string& sha256, std::uint64_t size);
 

@@ -51,10 +51,9 @@ std::vector<std::string> split_list(std::string_view value,
   if (value.starts_with('^')) {
     const auto end = value.find('^', 1);
     if (end == 1) {
-      problems.push_back(
-          {.message = fmt::format("`{}` names no delimiter between `^` and `^`", flag),
-           .origin = fmt::format("`{}`", flag),
-           .hints = {fmt::format("{}='^:^a:b' splits at `:`", flag)}});
+      problems.push_back({.message = fmt::format("`{}` has no delimiter between `^` and `^`", flag),
+                          .origin = fmt::format("`{}`", flag),
+                          .hints = {fmt::format("{}='^:^a:b' splits at `:`", flag)}});
       return {};
     }
     if (end != std::string_view::npos) {

@@ -35,7 +35,7 @@ struct PoolFlags : packaging::Settings {
   /// Returns true if no key was typed; the file may still describe the pool.
   bool empty() const;
 
-  /// Returns true if a key selects what is packaged; `container-image-uri` does not count.
+  /// Returns true if a key selects something to package; `container-image-uri` does not count.
   bool names_project() const;
 
   /// Returns the origin of `key`'s value, or nothing if nobody named the pool.

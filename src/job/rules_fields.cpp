@@ -37,13 +37,13 @@ void check_names(const Job& job, Review& review) {
   }
   if (characters(name) > longest_display_name) {
     review.error("displayName",
-                 fmt::format("the job's name has {} characters; the service takes {}",
+                 fmt::format("the job's name has {} characters; the service accepts {}",
                              characters(name), longest_display_name));
   }
   const auto labels = job.labels.value_or(std::map<std::string, std::string>{});
   if (labels.size() > most_labels) {
-    review.error("labels", fmt::format("the job has {} labels; the service takes {}", labels.size(),
-                                       most_labels));
+    review.error("labels", fmt::format("the job has {} labels; the service accepts {}",
+                                       labels.size(), most_labels));
   }
   for (const auto& [key, value] : labels) {
     if (!is_label_key(key)) {

@@ -93,7 +93,7 @@ void PoolCheck::entry(bool has_command, bool infers) {
 void PoolCheck::own_dockerfile() {
   const auto keys = given_keys(pool_, {Setting::Role::entry, Setting::Role::content});
   if (!keys.empty()) {
-    fault(fmt::format("{} and `--dockerfile` exclude each other: the Dockerfile says it",
+    fault(fmt::format("{} and `--dockerfile` exclude each other: the Dockerfile decides it",
                       quote_keys(keys)));
   }
 }

@@ -118,19 +118,20 @@ void MachineCheck::check_attached(const tables::Machine& machine) {
   const auto own =
       std::ranges::find_if(offer, [&](const Accelerators& a) { return a.type == accelerator_; });
   if (own == offer.end()) {
-    review_.error(at("acceleratorType"),
-                  offer.empty() ? fmt::format("machine type `{}` does not support accelerators",
-                                              machine_type_)
-                                : fmt::format("machine type `{}` does not take `{}`; it takes {}",
-                                              machine_type_, accelerator_, quote_types(offer)));
+    review_.error(
+        at("acceleratorType"),
+        offer.empty()
+            ? fmt::format("machine type `{}` does not support accelerators", machine_type_)
+            : fmt::format("machine type `{}` does not support `{}`; it supports {}", machine_type_,
+                          accelerator_, quote_types(offer)));
     return;
   }
   // pods: the multiples depend on the region
   const bool pod = machine.tpu && count_.value_or(0) >= 32;
   if (!pod && count_ && *count_ > 0 && !contains(own->counts, *count_)) {
     review_.error(at("acceleratorCount"),
-                  fmt::format("machine type `{}` does not take {} `{}`; it takes {}", machine_type_,
-                              *count_, accelerator_, numbers(own->counts)));
+                  fmt::format("machine type `{}` does not support {} `{}`; it supports {}",
+                              machine_type_, *count_, accelerator_, numbers(own->counts)));
   }
 }
 

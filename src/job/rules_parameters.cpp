@@ -106,7 +106,7 @@ Real ParameterCheck::discrete(const DiscreteValues& discrete, const std::string&
   otherwise(discrete.otherwise, path);
   const auto values = discrete.values.value_or(std::vector<double>{});
   if (values.size() > most_discrete_values) {
-    review_.error(path, fmt::format("{} has {} values; the service takes {}", shown_path(path),
+    review_.error(path, fmt::format("{} has {} values; the service accepts {}", shown_path(path),
                                     values.size(), most_discrete_values));
   }
   for (std::size_t i = 1; i < values.size(); ++i) {

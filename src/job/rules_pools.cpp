@@ -20,7 +20,7 @@ bool is_c_identifier(std::string_view name) {
 
 void check_environment(const std::vector<Variable>& env, const std::string& path, Review& review) {
   if (env.size() > most_variables) {
-    review.error(path + ".env", fmt::format("{} has {} variables; the service takes {}",
+    review.error(path + ".env", fmt::format("{} has {} variables; the service accepts {}",
                                             shown_path(path + ".env"), env.size(), most_variables));
   }
   std::set<std::string> seen;
@@ -94,7 +94,7 @@ void check_python_package(const PythonPackage& package,
                                shown_path(pool_path)));
   }
   if (package.uris.size() > most_packages) {
-    review.error(path + ".packageUris", fmt::format("{} names {} packages; the service takes {}",
+    review.error(path + ".packageUris", fmt::format("{} names {} packages; the service accepts {}",
                                                     shown_path(path + ".packageUris"),
                                                     package.uris.size(), most_packages));
   }
@@ -146,8 +146,8 @@ void check_mounts(const Spec& spec, const Pool& pool, const std::string& path, R
     return;
   }
   const auto warn = [&](const std::string& mounts) {
-    review.warning(
-        mounts, fmt::format("{} requires a network, and the job names none", shown_path(mounts)));
+    review.warning(mounts,
+                   fmt::format("{} requires a network, but the job has none", shown_path(mounts)));
   };
   if (!pool.nfs_mounts.empty()) {
     warn(path + ".nfsMounts");
@@ -172,15 +172,17 @@ void check_pools(const Spec& spec, Review& review) {
     return;
   }
   if (pools.size() > most_pools) {
-    review.error(list + "[4]",
-                 fmt::format("the job has {} worker pools; the service takes {}: primary, workers, "
-                             "parameter servers, evaluators",
-                             pools.size(), most_pools));
+    review.error(
+        list + "[4]",
+        fmt::format("the job has {} worker pools; the service accepts {}: primary, workers, "
+                    "parameter servers, evaluators",
+                    pools.size(), most_pools));
   }
   for (std::size_t i = 0; i < pools.size(); ++i) {
     if (pools[i].is_empty()) {
       if (i == 0 && !review.was_given(pool_path(i) + ".machineSpec")) {
-        review.error(pool_path(i), "the first worker pool is empty; the job's primary runs in it");
+        review.error(pool_path(i),
+                     "the first worker pool is empty, but the job's primary replica runs in it");
       }
       continue;
     }

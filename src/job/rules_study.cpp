@@ -66,7 +66,7 @@ void StudyCheck::parameters() {
   const auto parameters = study_.parameters.value_or(std::vector<Parameter>{});
   if (parameters.empty() && (study_.parameters || !review_.was_given("studySpec.parameters"))) {
     review_.error("studySpec.parameters", "the study has no parameter",
-                  {"name one that the program takes as --NAME: --parameter "
+                  {"name one that the program accepts as --NAME: --parameter "
                    "lr:double:1e-5..1e-1:log"});
   }
   std::set<std::string> seen;

@@ -89,8 +89,8 @@ Problem refusal(const project::ToolSetting& there, const project::ToolSetting& w
                              printable(there.file), there.key, difference(*there.value, value)),
       .origin = fmt::format("{}:{}", printable(there.file), there.line)};
   if (value.is_structured()) {
-    problem.hints.push_back(
-        fmt::format("to write it again: remove `{}` from line {} on", there.key, there.line));
+    problem.hints.push_back(fmt::format(
+        "to write it again, remove `{}` and its lines from line {} on", there.key, there.line));
   } else {
     problem.hints.push_back(fmt::format("to replace it, make line {}: {}: {}", there.line,
                                         there.key, yaml_scalar(value)));

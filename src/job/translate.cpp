@@ -80,7 +80,7 @@ void JobTranslation::spec(Spec& spec) {
   if (spec.pools.size() > 1 && !input_.use_chief.value_or(false)) {
     legacy_.warn("trainingInput.useChiefInTfConfig",
                  "TF_CONFIG names the first replica `chief` on Vertex AI, not `master`: a program "
-                 "that looks for `master` must take both");
+                 "that looks for `master` must accept both");
   }
 }
 

@@ -227,10 +227,11 @@ void PoolTranslation::check_program() {
     legacy_.error("trainingInput.pythonModule", "an image and Python packages exclude each other");
   }
   if (!has_image() && !has_module) {
-    legacy_.missing("trainingInput.masterConfig.imageUri",
-                    "the job names nothing to run: an image, or a Python module with its packages",
-                    {"--master-image-uri=IMAGE",
-                     "--module-name=trainer.task --package-path=trainer --runtime-version=2.11"});
+    legacy_.missing(
+        "trainingInput.masterConfig.imageUri",
+        "the job has nothing to run: it needs an image, or a Python module with its packages",
+        {"--master-image-uri=IMAGE",
+         "--module-name=trainer.task --package-path=trainer --runtime-version=2.11"});
   }
   if (has_module && !has_code) {
     legacy_.error("trainingInput.pythonModule",

@@ -82,7 +82,8 @@ Text runtime_image(Legacy& legacy, const Text& accelerator) {
   const auto wanted = version_of(typed, '.');
   if (!wanted) {
     if (typed.empty()) {
-      legacy.missing(at, "`runtimeVersion` is missing: it says which image the packages run in",
+      legacy.missing(at,
+                     "`runtimeVersion` is missing: it selects the image that the packages run in",
                      {"--runtime-version=2.11"});
     } else {
       legacy.error(at,

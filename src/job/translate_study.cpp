@@ -115,7 +115,7 @@ std::string metric_id(Legacy& legacy, const LegacyStudy& study) {
         {"report it by another name, here and in the program"});
   } else if (!study.metric) {
     legacy.warn(hyperparameters,
-                fmt::format("the job names no metric: it gets the service's default `{}`", tag));
+                fmt::format("the job has no metric: it gets the service's default `{}`", tag));
   }
   return tag;
 }

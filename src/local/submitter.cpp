@@ -70,7 +70,7 @@ Problems LocalSubmitter::check(const job::Job& job) const {
       std::ranges::count_if(counts, [](std::size_t count) { return count > 0; }));
   if (options_.most_replicas > 0 && options_.most_replicas < pools) {
     problems.push_back(
-        {.message = fmt::format("the job has {} pools, each with a replica at least", pools),
+        {.message = fmt::format("the job has {} pools, each with at least one replica", pools),
          .origin = fmt::format("`--max-replicas={}`", options_.most_replicas),
          .hints = {fmt::format("`--max-replicas={}` runs one of each pool", pools)}});
   }
@@ -105,7 +105,7 @@ submit::SubmittedJob LocalSubmitter::submit(const job::Job& job) {
   if (options_.cancellation->requested) {
     Error interrupted{ErrorKind::interrupted, "interrupted; the job was cancelled"};
     if (job::is_tuning(job.kind)) {
-      interrupted.hint("go on with the study: autopack tune --resume=" + local.record().name());
+      interrupted.hint("continue the study: autopack tune --resume=" + local.record().name());
     }
     throw Interrupted{interrupted};
   }

@@ -26,7 +26,7 @@ struct LocalOptions {
   std::size_t most_replicas{0};  ///< limit for a job; 0 = all
   std::vector<Fault> faults{};
   std::filesystem::path records{};     ///< the study to continue; absent for a new job
-  std::optional<JobRecord> resumed{};  ///< the study that goes on; none for a new job
+  std::optional<JobRecord> resumed{};  ///< the study to continue; absent for a new job
   Screen screen{};
   /// Gets the job's name once it has one, before it runs.
   std::function<void(const std::string& name)> started{};

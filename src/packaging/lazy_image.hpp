@@ -13,7 +13,7 @@
 
 namespace autopack::packaging {
 
-/// A layer whose bytes are made when they are read.
+/// A layer that is made while its bytes are read.
 struct LazyLayer {
   std::string name{};
   bool is_parents{false};        ///< equal to the parent's layer, byte for byte

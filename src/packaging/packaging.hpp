@@ -69,8 +69,8 @@ public:
   /// True if something is installed or removed below the code.
   bool needs_dependencies() const { return plan_->needs_dependency_image(); }
 
-  /// False for a user's own Dockerfile: the key does not include its base, so only the builder's
-  /// cache can tell whether the image is the same.
+  /// False for a user's own Dockerfile: the key does not include its base, so only a build with the
+  /// builder's cache shows whether the image is the same.
   bool key_is_whole() const { return !plan_->user_dockerfile; }
 
   std::string key_tag() const { return packaging::key_tag(plan_->keys.value().image); }

@@ -283,7 +283,7 @@ Problems settle(const packaging::Request& request, const Problems& all) {
   return settled;
 }
 
-/// The versions of what the executor image has installed; nothing if it cannot be read.
+/// Returns the versions of the distributions in the executor image; nothing if it cannot be read.
 std::optional<std::map<std::string, std::string>> installed_versions(
     Services& services, const packaging::Packaging& work, executor::LookInto look) {
   std::optional<executor::PythonFacts> facts;

@@ -25,7 +25,8 @@ using packaging::Output;
 using packaging::Packaging;
 
 constexpr auto* direct_cannot = "`--engine=direct` cannot make this image";
-constexpr auto* stays_there = "the image would stay in the docker engine, which is not used then";
+constexpr auto* stays_there =
+    "the image would have to stay in the docker engine, but `--engine=direct` uses none";
 
 /// Returns true if the image is left only in the docker engine.
 bool stays_in_engine(const packaging::Wanted& wanted) {
@@ -100,7 +101,7 @@ void keep_facts(Services& services,
              "the facts remembered in `{}` named other contents for {} {} of this "
              "image; they are corrected, and the image was made without them",
              work.name().reference.repository(), wrong, wrong == 1 ? "layer" : "layers"),
-         .hints = {"images that were built from them before may hold what nobody checked: see who "
+         .hints = {"images that were built from them before may contain unchecked code: see who "
                    "can push there"}}));
   }
 }
@@ -232,7 +233,7 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
   if (request.engine == Engine::direct) {
     throw Error(ErrorKind::usage, direct_cannot)
         .cause(obstacle)
-        .hint("`--engine=auto` takes the docker engine where it is needed");
+        .hint("`--engine=auto` uses the docker engine if it is needed");
   }
   return std::make_unique<NeededBuilder>(builder_in_engine(services, work), std::move(obstacle));
 }
@@ -259,7 +260,7 @@ BuilderAndPublishers choose_builder(Services& services, const Packaging& work, L
     if (wanted.request.engine == Engine::direct) {
       throw Error(ErrorKind::usage, direct_cannot)
           .cause(obstacle_to_direct(work).value())
-          .hint("`--engine=auto` takes the docker engine where it is needed");
+          .hint("`--engine=auto` uses the docker engine if it is needed");
     }
     chosen.builder = builder_in_engine(services, work);
     chosen.publishers.push_back(publish::to_engine_name(services));
@@ -279,7 +280,7 @@ void refuse_direct_in_engine(const packaging::Wanted& wanted) {
   if (wanted.request.engine == Engine::direct && stays_in_engine(wanted)) {
     throw Error(ErrorKind::usage, direct_cannot)
         .cause(stays_there)
-        .hint("`--engine=auto` loads the code on what the engine has, without a build")
+        .hint("`--engine=auto` loads only the code into the engine, without a build")
         .hint("`autopack build --output=oci:DIR` needs no engine");
   }
 }

@@ -86,7 +86,7 @@ struct Explanation {
 };
 
 /// Predicts what packaging would do, without doing it. Asks the registry if there is one; if it
-/// does not respond, says so. The findings are those of `adviser`.
+/// does not respond, the explanation states that. The findings are those of `adviser`.
 Explanation explain(Services& services, const packaging::Packaging& work, Adviser& adviser);
 
 /// Returns the exclusions of rules, largest first. Measures sizes only up to a limit.

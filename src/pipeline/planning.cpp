@@ -95,7 +95,7 @@ std::optional<std::string> ignored_text(const packaging::ScannedProject& scanned
   const auto& first = directories.front();
   const std::string more =
       directories.size() > 1 ? fmt::format(" (and {} more)", directories.size() - 1) : "";
-  return fmt::format("`{}`{}, which git ignores and `{}` line {} names; `{}` takes it in",
+  return fmt::format("`{}`{}, which git ignores and `{}` line {} names; `{}` includes it",
                      printable(first.path), more, printable(first.from), first.line,
                      source::include_flag(first.path));
 }

@@ -29,7 +29,7 @@ void refuse_files_of_disk(const packaging::Request& request,
   const auto refuse = [&](const std::string& what, const std::string& path) {
     problems.push_back({.message = fmt::format("{} `{}` is not in {}", what, printable(path),
                                                scanned.tree->describe()),
-                        .hints = {"`--source=worktree` takes the files on the disk"}});
+                        .hints = {"`--source=worktree` reads the files on the disk"}});
   };
   for (const auto& extra : scanned.project.outside_packages) {
     refuse("extra package", extra.path.string());
@@ -60,7 +60,7 @@ void find_facts(const packaging::Request& request, packaging::ScannedProject& sc
     }
     scanned.project.warnings.push_back(Problem::warning(
         {.message = fmt::format(
-             "the result says nothing of git: {}",
+             "the result contains nothing about git: {}",
              join(error.causes().empty() ? std::vector{error.message()}
                                          : std::vector{error.message(), error.causes().back()},
                   ": ")),
@@ -101,8 +101,8 @@ void warn_of_home(const packaging::Request& request, packaging::ScannedProject& 
   const auto& directory = request.project.directory;
   if (!request.is_from_git() && is_same_directory(directory, request.environment.home())) {
     scanned.project.warnings.push_back(Problem::warning(
-        {.message = fmt::format("the project directory `{}` is your home directory, and all of it "
-                                "goes into the image but for what rules leave out",
+        {.message = fmt::format("the project directory `{}` is your home directory: all of it goes "
+                                "into the image, except the files that rules exclude",
                                 printable(std::filesystem::absolute(directory).string())),
          .hints = {"`autopack -C DIR ...` works in the directory of the project",
                    "`autopack explain` lists what goes in"}}));

@@ -59,14 +59,14 @@ std::optional<std::string> way_without(const FoundSecret& secret) {
     return std::nullopt;
   }
   if (secret.kind == "git-login") {
-    return "take the login out of the URL; git's credential helper or ~/.netrc of this machine "
+    return "remove the login from the URL; git's credential helper or ~/.netrc of this machine "
            "may hold it";
   }
   const bool is_read_by_pip = secret.path.ends_with(".txt") || secret.path.ends_with(".in");
   return fmt::format("{}pip.conf or ~/.netrc of this machine may hold it",
                      is_read_by_pip ? "write `${NAME}` instead of the login and set that variable, "
-                                      "or take it out of the URL: "
-                                    : "take the login out of the URL; ");
+                                      "or remove it from the URL: "
+                                    : "remove the login from the URL; ");
 }
 
 Problem problem_of(const FoundSecret& secret, const source::Tree& tree) {

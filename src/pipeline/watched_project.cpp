@@ -41,7 +41,7 @@ std::string WatchedProject::Look::difference(const Look& before) const {
   const auto changes = plan::changes(*before.record, *record);
   auto all = changes.dependencies;
   all.insert(all.end(), changes.code.begin(), changes.code.end());
-  return all.empty() ? "what goes into the image changed" : plan::summary(all);
+  return all.empty() ? "the image's input changed" : plan::summary(all);
 }
 
 WatchedProject::Look WatchedProject::look() const {

@@ -374,8 +374,8 @@ void report_impossible(const python::Requirement& requirement,
                 "name fails to install",
                 origin, {"`scikit-learn`"}));
   } else if (requirement.name == "python") {
-    problems.push_back(warning("`python` is nothing that pip can install", origin,
-                               {"the executor image provides Python: take the line out"}));
+    problems.push_back(warning("pip cannot install `python`", origin,
+                               {"the executor image provides Python: remove the line"}));
   }
 }
 
@@ -407,7 +407,7 @@ void report_foreign(const python::Requirement& requirement,
   } else if (is_for_windows(name) || is_for_mac(name)) {
     const bool windows = is_for_windows(name);
     problems.push_back(
-        warning(fmt::format("`{}` is for {} only: pip finds no file of it for Linux", name,
+        warning(fmt::format("`{}` is for {} only: there is no file for Linux", name,
                             windows ? "Windows" : "macOS"),
                 origin,
                 {fmt::format("`{}{} ; sys_platform == \"{}\"`", name, printable(requirement.rest),

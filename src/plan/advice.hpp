@@ -34,8 +34,8 @@ Problems syntax_advice(const Plan& plan,
 using BaseModules =
     std::function<std::map<std::string, bool>(const std::vector<std::string>& modules)>;
 
-/// Returns the versions of what the executor image has installed, by name; nothing if they are not
-/// known.
+/// Returns the versions of the distributions in the executor image, by name; nothing if they are
+/// not known.
 using BaseVersions = std::function<std::optional<std::map<std::string, std::string>>()>;
 
 /// Findings about a plan that can be built.

@@ -45,7 +45,7 @@ public:
   /// Returns all findings so far, including unreadable files.
   Problems problems() const { return problems_; }
 
-  /// Returns what was excluded without a rule.
+  /// Returns the large directories that it excluded without a rule.
   const std::vector<LargeDirectory>& large_directories() const { return large_directories_; }
 
 private:

@@ -359,7 +359,7 @@ Advice import_advice(const ReadablePlan& plan,
     } else {
       advice.details.push_back(fmt::format(
           "{} imports `{}`, which no requirement is known to provide{}", place_of(import),
-          printable(import.module), import.certain ? "" : "; it may do without"));
+          printable(import.module), import.certain ? "" : "; it may work without"));
     }
   }
   // If every possible provider is known, the program surely fails there.

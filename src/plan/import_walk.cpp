@@ -236,7 +236,7 @@ bool ImportWalk::is_sure(const project::Import& import) const {
   return is_certain(import) && !import.when_main && start_.is_sure;
 }
 
-/// Reports `problem`, because of which `import` fails.
+/// Reports `problem`, which makes `import` fail.
 void ImportWalk::report(const project::Import& import, Problem problem) {
   const bool ends = is_sure(import) && !plan_.dependencies.install;  // which may make modules
   findings_.problems.push_back(ends ? project::certain(std::move(problem)) : std::move(problem));

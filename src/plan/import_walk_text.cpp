@@ -43,8 +43,8 @@ void ImportWalk::correct_hints(Problem& problem) const {
   }
   std::ranges::replace(
       problem.hints, hint_of_whole_directory(start_),
-      fmt::format("`PYTHONPATH=. python {}` in a shell script finds it, and what is "
-                  "beside the script",
+      fmt::format("`PYTHONPATH=. python {}` in a shell script finds it, and the modules beside the "
+                  "script",
                   shell_quote(start_.file)));
 }
 

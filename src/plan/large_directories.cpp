@@ -183,9 +183,10 @@ std::vector<const ContextEntry*> as_walked(const std::vector<ContextEntry>& code
 }
 
 Problem heavy(std::string_view what, std::uint64_t size, std::string_view path) {
-  return Problem::warning({.message = fmt::format("{} is {} of the image", what, human_size(size)),
-                           .hints = {source::leave_out_command(path) +
-                                     "; a job reads data from Cloud Storage, `/gcs/BUCKET/...`"}});
+  return Problem::warning(
+      {.message = fmt::format("{} is {} of the image", what, human_size(size)),
+       .hints = {source::leave_out_command(path) +
+                 "; jobs can read data from Cloud Storage, `/gcs/BUCKET/...`"}});
 }
 
 }  // namespace
@@ -228,7 +229,7 @@ Problems weight_advice(const Plan& plan) {
         {.message = fmt::format("`{}/` stays out: {} in {} file{}, no code, and nothing names it",
                                 printable(one.path), human_size(one.size), one.files,
                                 one.files == 1 ? "" : "s"),
-         .hints = {fmt::format("`{}` takes it in", source::include_flag(one.path))}}));
+         .hints = {fmt::format("`{}` includes it", source::include_flag(one.path))}}));
   }
   const auto entries = as_walked(plan.code);
   const auto branches = heavy_branches(entries);

@@ -77,7 +77,7 @@ void describe_left_out(const source::Selection& selection,
   link.group = path;
   if (!rule) {
     link.where = "which is not in the image";
-    link.hints.push_back(fmt::format("`{}` takes it in", source::include_flag(path)));
+    link.hints.push_back(fmt::format("`{}` includes it", source::include_flag(path)));
     return;
   }
   const bool is_directory =

@@ -25,9 +25,9 @@
 #include <utility>
 #include <vector>
 
-// A plan contains every decision about an image before anything is made: what is installed and
-// how, what is copied, how it starts. Keys are computed from the plan alone, so equal plans have
-// equal images, and builders only carry out what is decided here.
+// A plan contains every decision about an image before anything is made: the packages to install
+// and how, the files to copy, the command to start. Keys are computed from the plan alone, so equal
+// plans have equal images, and builders only carry out the plan.
 
 namespace autopack::plan {
 

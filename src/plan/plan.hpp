@@ -160,7 +160,7 @@ struct Keys {
 struct Plan {
   image::BaseFacts base{};
   project::Entry entry{};
-  std::optional<std::string> notebook{};  ///< the file from which the entry's file is made
+  std::optional<std::string> notebook{};  ///< the source of the entry's file
   std::optional<std::string> python{};    ///< `python3` or `python`; absent if nothing needs one
   std::vector<std::string> entrypoint{};
   Dependencies dependencies{};

@@ -46,7 +46,7 @@ struct ModuleNeed {
   std::string_view need{};
   std::array<std::string_view, 2> any_of{};  ///< as of BaseModules
   std::string_view packages{};               ///< of Debian
-  std::string_view silenced_by{};            ///< a variable with which the program does without
+  std::string_view silenced_by{};            ///< a variable that makes the program work without it
 };
 
 /// conda's Python provides a Tk of its own.

@@ -334,7 +334,7 @@ private:
     report(Severity::warning,
            fmt::format("`{}` is run here, and the executor image does not have it{}",
                        printable(used.name),
-                       has_requirements ? ", nor does a requirement bring it" : ""),
+                       has_requirements ? ", and no requirement provides it" : ""),
            used.origin, std::move(hints));
   }
 

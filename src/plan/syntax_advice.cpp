@@ -30,10 +30,11 @@ Problem fault(const Plan& plan, const ReachedFile& file, const SyntaxFault& foun
   const bool is_base =
       (plan.base.python_version.value_or("") + ".").starts_with(found.python + ".");
   auto problem = doubt(
-      fmt::format("`{}`{} is not valid Python{}: {}{}", printable(file.path),
-                  found.line > 0 ? fmt::format(" line {}", found.line) : "",
-                  is_base ? " " + found.python : "", printable(found.message),
-                  is_base ? "" : fmt::format(" (says Python {} of this machine)", found.python)),
+      fmt::format(
+          "`{}`{} is not valid Python{}: {}{}", printable(file.path),
+          found.line > 0 ? fmt::format(" line {}", found.line) : "",
+          is_base ? " " + found.python : "", printable(found.message),
+          is_base ? "" : fmt::format(" (according to Python {} of this machine)", found.python)),
       fmt::format("`python3 -m py_compile {}` checks it", shell_quote(file.path)));
   if (plan.notebook) {
     problem.hints.clear();  // the file may be only in the image

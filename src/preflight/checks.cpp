@@ -88,7 +88,7 @@ std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources) 
     const auto& target = job.packaged->target;
     collector.add("repository", fmt::format("repository of `{}`", target.text), check_repository);
     if (may_ask(target, sources) || !sources.apis->endpoints().is_stand_in()) {
-      collector.add("registry-login", fmt::format("whether `{}` takes a push", target.host),
+      collector.add("registry-login", fmt::format("whether `{}` accepts a push", target.host),
                     check_push);
     }
     collector.add(

@@ -113,7 +113,7 @@ Problems check_log_writer(const PlannedJob& job, const Sources& sources) {
     case Grant::no: break;
   }
   return {warning("logs", fmt::format("`{}` may not write logs", printable(account)),
-                  "the job would run without any log to be seen",
+                  "the job would run, but its logs would be lost",
                   {fmt::format("gcloud projects add-iam-policy-binding {} --member={} "
                                "--role=roles/logging.logWriter",
                                project, shell_quote("serviceAccount:" + account))})};

@@ -139,7 +139,7 @@ Problems check_tag(const json& repository,
   }
   return {
       failing("tag",
-              fmt::format("tag `{}` is taken, and repository `{}` never moves a tag", *target.tag,
+              fmt::format("tag `{}` exists, and repository `{}` has immutable tags", *target.tag,
                           name.resource()),
               "the push would fail at its end",
               {fmt::format("output-image-uri={} lets autopack choose a tag by content",
@@ -187,11 +187,11 @@ Problems check_push(const PlannedJob& job, const Sources& sources) {
       throw;
     }
     return {failing("registry-login",
-                    fmt::format("`{}` does not take a push with the login at hand", target.host),
+                    fmt::format("`{}` does not accept a push with the current login", target.host),
                     refusal.causes().empty() ? refusal.message() : refusal.causes().front(),
                     refusal.hints())};
   }
-  return {ok("registry-login", fmt::format("`{}` takes a push", target.repository()))};
+  return {ok("registry-login", fmt::format("`{}` accepts a push", target.repository()))};
 }
 
 Problems check_image_reader(const image::Reference& image,

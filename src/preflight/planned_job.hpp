@@ -38,7 +38,7 @@ struct PlannedJob {
   std::optional<std::string> network{};
   std::optional<std::string> tensorboard{};
   std::optional<std::string> persistent_resource{};
-  bool preemptible{false};             ///< SPOT and FLEX_START use another quota
+  bool preemptible{false};             ///< SPOT and FLEX_START have a separate quota
   std::vector<std::string> buckets{};  ///< names, without duplicates
 
   /// Returns the project; every job in online checks has one.

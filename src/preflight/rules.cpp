@@ -343,7 +343,7 @@ Problems check_image(const ImageFacts& image, const std::vector<const job::Pool*
                   fmt::format("image `{}` has CUDA {}, and `{}` needs 11 or newer", image.name,
                               printable(*image.cuda_version), accelerator),
                   "the program would find no usable GPU",
-                  {"take an image with CUDA 11 or newer, or an older accelerator: "
+                  {"use an image with CUDA 11 or newer, or an older accelerator: "
                    "--worker-pool-spec=...,accelerator-type=NVIDIA_TESLA_V100"}));
     }
     if (image.compressed_bytes) {

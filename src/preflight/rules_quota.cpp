@@ -144,11 +144,11 @@ Problem judge_quota(const QuotaNeed& need, const json& metric, const job::Locati
                    "the response of the Service Usage API contains no limit");
   }
   if (is_enough(found->second, need.amount)) {
-    return ok("quota", fmt::format("quota `{}` in `{}` is {}, the job takes {}", need.metric,
+    return ok("quota", fmt::format("quota `{}` in `{}` is {}, the job needs {}", need.metric,
                                    region, found->second, need.amount));
   }
   return failing("quota",
-                 fmt::format("quota `{}` in `{}` is {}, and the job takes {}", need.metric, region,
+                 fmt::format("quota `{}` in `{}` is {}, and the job needs {}", need.metric, region,
                              found->second, need.amount),
                  "the service would refuse the job (RESOURCE_EXHAUSTED)",
                  quota_remedies(need, limits, location.project.value(), region));

@@ -36,7 +36,7 @@ Problem judge_engine(const engine::EngineInfo& info, const engine::Endpoint& end
   if (!info.buildkit) {
     return warning("engine", what + ", without BuildKit",
                    "index credentials and caches of pip need BuildKit",
-                   {"sudo apt-get install docker.io, or take an engine of 18.09 or newer"});
+                   {"sudo apt-get install docker.io, or use an engine of 18.09 or newer"});
   }
   return ok("engine", what, fmt::format("API {}, BuildKit", printable(info.api_version)));
 }
@@ -56,7 +56,7 @@ Problems judge_settings(const engine::EngineSettings& settings, const Environmen
   if (own && !settings.https_proxy) {
     findings.push_back(
         warning("proxy", "the engine does not know the proxy that `HTTPS_PROXY` names",
-                "its pulls and pushes go without one, and may get nowhere",
+                "it pulls and pushes without a proxy, which may fail",
                 {fmt::format("sudo systemctl edit docker   # [Service] Environment=HTTPS_PROXY={}",
                              redact_url(*own)),
                  "sudo systemctl restart docker"}));
@@ -70,7 +70,7 @@ Problem judge_login(const std::optional<registry::Credential>& login, const std:
   if (!login) {
     const bool is_google = host.ends_with(".pkg.dev") || host.ends_with("gcr.io");
     return warning("registry-source", fmt::format("no login for `{}` was found", host),
-                   "a push would be anonymous, which few registries take",
+                   "a push would be anonymous, which few registries accept",
                    {is_google ? "gcloud auth configure-docker " + host : "docker login " + host});
   }
   return ok("registry-source", fmt::format("the login for `{}` comes from {}", host, login->origin),
@@ -86,7 +86,7 @@ Problems judge_sudo(const Environment& environment) {
   }
   return {warning(
       "sudo", fmt::format("autopack runs under sudo, started by `{}`", printable(*user)),
-      "logins and settings are looked for in root's home",
+      "autopack reads logins and settings of root's home directory",
       {fmt::format("sudo usermod -aG docker {}   # then without sudo", shell_quote(*user))})};
 }
 
@@ -95,12 +95,12 @@ Problem judge_credentials(const google::TokenSource& source,
                           std::int64_t now) {
   const auto what = "Google credentials: " + source.describe();
   if (token.expires_at == 0) {
-    return warning("credentials", what, "when the token ends is not known, and it is not renewed",
+    return warning("credentials", what, "the token has no known expiry, and it is not renewed",
                    {"gcloud auth application-default login"});
   }
   return ok(
       "credentials", what,
-      fmt::format("the token ends in {} min and is renewed", (token.expires_at - now) / minute));
+      fmt::format("the token expires in {} min and is renewed", (token.expires_at - now) / minute));
 }
 
 Problem judge_setting(const std::string& check,

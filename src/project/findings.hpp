@@ -53,8 +53,8 @@ public:
 
   /// Returns true if a rule excludes `path`.
   bool is_ignored(std::string_view path) const;
-  /// Reports an error with the rule if `path` is excluded; `why` says who needs it. Includes a path
-  /// that only git ignores.
+  /// Reports an error with the rule if `path` is excluded; `why` names who needs it. Includes a
+  /// path that only git ignores.
   bool require_included(std::string_view path, const std::string& why);
 
   /// Returns the files below `directory` that are not ignored, sorted; at most `limit`.

@@ -33,8 +33,8 @@ struct VersionSources {
 /// The places of settings for messages (`--script`, autopack.yaml:2), by their names in a pool.
 using GivenAt = std::map<std::string, std::string, std::less<>>;
 
-/// The settings in pip's variables and configuration files of this machine that change what is
-/// installed.
+/// The settings in pip's variables and configuration files of this machine that change which
+/// packages pip installs.
 struct UserPip {
   std::vector<std::string> constraints{};  ///< paths and URLs: PIP_CONSTRAINT
   std::vector<std::string> indexes{};      ///< URLs of indexes and of `find-links`
@@ -140,7 +140,7 @@ struct UvIndex {
   bool operator==(const UvIndex&) const = default;
 };
 
-/// What `[tool.uv]` says about indexes and versions, which pip does not read.
+/// The settings of `[tool.uv]` about indexes and versions, which pip does not read.
 struct UvSettings {
   std::vector<UvIndex> indexes{};
   std::map<std::string, std::string> sources{};  ///< by package (PEP 503): TOML that names an index
@@ -280,7 +280,7 @@ struct Project {
   std::vector<Extra> outside_dirs{};
   std::optional<CondaRequest> conda{};
   std::optional<Package> package{};
-  std::optional<std::string> notebook{};  ///< the file from which the entry's file is made
+  std::optional<std::string> notebook{};            ///< the source of the entry's file
   std::optional<RequiresPython> requires_python{};  ///< also absent if unreadable
   std::optional<RequiresPython> script_python{};    ///< from the `# /// script` block
   std::optional<std::string> script_block{};  ///< the file whose block determines the installation

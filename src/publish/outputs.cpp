@@ -24,8 +24,8 @@ std::vector<std::string> names_of(const Packaging& work) {
   return names;
 }
 
-/// Loads what the engine does not have yet; loads everything if the engine accepts no partial
-/// image.
+/// Loads the layers that the engine does not have yet; loads everything if the engine accepts no
+/// partial image.
 void load_missing(engine::Docker& docker,
                   const image::Source& image,
                   const std::vector<std::string>& names,

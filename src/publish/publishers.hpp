@@ -11,13 +11,13 @@ namespace autopack::publish {
 
 using PublisherPtr = std::unique_ptr<packaging::Publisher>;
 
-/// Returns a publisher that sends an image assembled here to `target`: first what the registry is
-/// not known to have, then the manifest under the key's tag, then under the user's own. If the
+/// Returns a publisher that sends an image assembled here to `target`: first the blobs that the
+/// registry may lack, then the manifest under the key's tag, then under the user's own. If the
 /// image is already there, it only moves the user's tag.
 PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target);
 
 /// Sends `made`, the image of the dependencies of `work`, which was assembled here, to `target`
-/// under the tag of its key. Records in `made` what was sent.
+/// under the tag of its key. Records in `made` the layers that were sent.
 Digest push_dependencies(Services& services,
                          const std::shared_ptr<Target>& target,
                          const packaging::Packaging& work,

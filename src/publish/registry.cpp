@@ -223,7 +223,7 @@ public:
     return *finished_;
   }
 
-  /// Records in `image` what was sent.
+  /// Records the uploads in `image`.
   void note(packaging::Image& image) const {
     image.image_id = finished_->manifest.config.digest.str();
     image.bytes_uploaded += config_->uploaded ? config_->size : 0;

@@ -12,7 +12,7 @@ namespace {
 
 using Operator = Specifier::Operator;
 
-/// Of two with the same beginning, the longer one comes first.
+/// If one is the beginning of another, the longer one comes first.
 constexpr std::array<std::pair<std::string_view, Operator>, 8> operators{{
     {"===", Operator::arbitrarily_equal},
     {"~=", Operator::compatible},

@@ -102,7 +102,7 @@ private:
   }
 
   void read_pre(Version& version) {
-    // Of two with the same beginning, the longer one comes first.
+    // If one is the beginning of another, the longer one comes first.
     static constexpr std::array<std::string_view, 8> words{"alpha", "a", "beta",    "b",
                                                            "rc",    "c", "preview", "pre"};
     const auto found = word(words);

@@ -111,10 +111,10 @@ public:
   /// Sends the request as often as retry_delay allows; returns the last answer, whatever its
   /// status.
   http::Response send(const http::Request& request);
-  /// Waits before the next try; returns false if there should be none. `more_tries` adds to the
+  /// Waits before the next try; returns false if there should not be one. `more_tries` adds to the
   /// usual number.
   bool pause(const http::Attempt& attempt, int more_tries = 0) const;
-  /// Creates a missing repository, once; returns true if `code` says that it is missing and it
+  /// Creates a missing repository, once; returns true if `code` means that it was missing and it
   /// exists now.
   bool make_missing(const std::optional<std::string>& code);
   /// Throws Refused for `response`.

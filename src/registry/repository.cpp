@@ -17,7 +17,7 @@ namespace autopack::registry {
 
 namespace {
 
-/// If a connection transfers less than this before it breaks, that counts as an ordinary failure.
+/// If a connection breaks before it transfers this much, that counts as an ordinary failure.
 constexpr std::uint64_t worth_going_on = 1U << 20U;
 
 /// A download that continues where it broke.

@@ -322,7 +322,7 @@ private:
     }
   }
 
-  /// After a failure: continues where the registry says, or drops the upload.
+  /// After a failure: continues at the registry's offset, or drops the upload.
   void recover() {
     const std::string location = std::exchange(location_, {});
     const std::uint64_t before = std::exchange(offset_, 0);

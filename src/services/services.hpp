@@ -91,8 +91,8 @@ struct Services {
   /// Facts about wheels and sets of wheels, by their query.
   state::Records wheel_records{environment.cache_directory() / "wheel-records"};
   state::PushedImages pushed_images{environment.cache_directory() / "pushed"};
-  /// Of the repository that this run's image is pushed to. Null if it is not pushed, or if existing
-  /// results must not be used.
+  /// The facts in the repository that this run's image is pushed to. Null if it is not pushed, or
+  /// if existing results must not be used.
   std::shared_ptr<RepositoryFacts> repository_facts{};
 };
 

@@ -110,7 +110,7 @@ void refuse_misread_patterns(const std::vector<GitAttributesFile>& files) {
     return Error(ErrorKind::project,
                  fmt::format("`{}` line {} has a {} pattern, which autopack cannot follow",
                              printable(file.name), line, kind))
-        .hint("`--source=worktree` takes the files as they are checked out");
+        .hint("`--source=worktree` reads the files as they are checked out");
   };
   for (const auto& file : files) {
     std::size_t number = 0;
@@ -124,7 +124,7 @@ void refuse_misread_patterns(const std::vector<GitAttributesFile>& files) {
       }
       if (rest.starts_with('!') && changes(rest)) {
         throw refusal(file, number, "negative")
-            .hint("git passes over such a line, with a warning: take it away");
+            .hint("git ignores such a line, with a warning: remove it");
       }
     }
   }
@@ -182,7 +182,7 @@ bool changes_line_ends(git_repository* repository) {
   return has_setting(repository, "core.autocrlf") || has_setting(repository, "core.eol");
 }
 
-constexpr std::string_view take_checkout{"`--source=worktree` takes it as it is checked out"};
+constexpr std::string_view take_checkout{"`--source=worktree` reads it as it is checked out"};
 constexpr Obstacle encoded{"a file that `working-tree-encoding` changes at checkout",
                            take_checkout};
 constexpr Obstacle filtered{"a file that a filter of your git settings changes at checkout",

@@ -147,8 +147,9 @@ int Guard::check(const std::string& id) noexcept {
     for (const auto& directory : directories_) {
       const fs::path file = directory / id.substr(0, 2) / id.substr(2);
       if (!is_whole(file)) {
-        const std::string why = fmt::format(
-            "the object `{}` is damaged: `git fsck` prints what is lost", printable(file.string()));
+        const std::string why =
+            fmt::format("the object `{}` is damaged: `git fsck` lists the lost objects",
+                        printable(file.string()));
         git().error_set_str(GIT_ERROR_ODB, why.c_str());
         return GIT_ERROR;
       }
@@ -184,7 +185,7 @@ int Guard::check_all(const std::string& prefix) noexcept {
 }
 
 /// Makes libgit2 check the loose objects of `repository` before it reads them: it loops forever on
-/// truncated data, and writes out of bounds if an object is larger than its header says. Reading
+/// truncated data, and writes out of bounds if an object is larger than in its header. Reading
 /// such an object fails, and git_reason() names it.
 void guard_loose_objects(git_repository* repository) {
   git_odb* database = nullptr;
@@ -415,7 +416,7 @@ GitPlace need_git_place(const fs::path& directory,
   throw Error(ErrorKind::usage,
               fmt::format("`{}` is not in a git repository, so there is no `--source={}`",
                           printable(fs::weakly_canonical(directory).string()), printable(source)))
-      .hint("`--source=worktree` takes the files as they are in the directory");
+      .hint("`--source=worktree` reads the files of the directory");
 }
 
 GitIndex open_source(const GitPlace& place, const std::string& source) {

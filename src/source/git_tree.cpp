@@ -15,7 +15,7 @@ namespace autopack::source {
 namespace {
 
 constexpr Obstacle submodule{"a submodule, whose files this repository does not hold",
-                             "`--source=worktree` takes them; `--exclude` leaves them out"};
+                             "`--source=worktree` includes them; `--exclude` leaves them out"};
 
 constexpr std::uint32_t kind_bits{0170000};
 constexpr std::uint32_t symlink_kind{0120000};

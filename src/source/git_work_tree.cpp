@@ -221,7 +221,7 @@ std::optional<Problem> unread_git_settings(const fs::path& directory,
     Problem problem{
         .severity = Problem::Severity::warning,
         .message = fmt::format("git does not open the repository `{}`: {}; only its ignore files "
-                               "say what stays out",
+                               "exclude files",
                                printable(root->string()),
                                error.causes().empty() ? error.message() : error.causes().back())};
     if (!error.hints().empty()) {

@@ -38,8 +38,7 @@ Problem malformed(const Rule& rule, const Error& error) {
                   .origin = fmt::format("{}:{}", printable(rule.file), rule.line),
                   .hints = error.hints()};
   if (problem.hints.empty() && rule.pattern.find('\\') != std::string::npos) {
-    problem.hints.emplace_back(
-        "write paths with `/`; `\\` takes the meaning off the next character");
+    problem.hints.emplace_back("write paths with `/`; `\\` escapes the next character");
   }
   return problem;
 }
@@ -201,7 +200,7 @@ std::string bring_back_command(std::string_view path, bool is_directory, const R
     return append_command("!" + docker_path(path) + (is_directory ? "/**" : ""), rule.file);
   }
   return rule.file.starts_with("--") ? fmt::format("drop `{}`", printable(rule.pattern))
-                                     : fmt::format("`{}` takes it in", include_flag(path));
+                                     : fmt::format("`{}` includes it", include_flag(path));
 }
 
 IgnoreRules load_ignore_rules(const Tree& tree, const std::optional<std::string>& dockerfile) {

@@ -67,8 +67,8 @@ private:
   bool has_exceptions_{false};
 };
 
-/// IgnoreRules::excludes for many paths: what follows from the directory is worked out once for
-/// those of it that come one after the other. Not for several threads at once.
+/// IgnoreRules::excludes for many paths: evaluates the rules for a directory once for consecutive
+/// paths in it. Not for several threads at once.
 class IgnoreWalk {
 public:
   /// `rules` must outlive this object, and stay as they are.

@@ -30,7 +30,7 @@ constexpr bool is_upper_or_digit(char c) {
   return is_upper(c) || is_digit(c);
 }
 
-/// Returns the characters of a class from `at` on, at most a window of them.
+/// Returns the longest run of characters of a class that begins at `at`, limited to a window.
 std::string_view run_of(std::string_view text, std::size_t at, CharacterClass in_class);
 
 /// Matches a token that begins at `at`: `prefix` characters, then those of the rule, with no word

@@ -16,7 +16,7 @@ enum class EntryType : std::uint8_t { file, directory, symlink, other };
 /// Why an image cannot contain an entry of type `other`.
 struct Obstacle {
   std::string_view what{};  ///< "fifo", "socket", "device"; git's own with an article
-  std::optional<std::string_view> remedy{};  ///< what to do if it is needed; absent: exclude it
+  std::optional<std::string_view> remedy{};  ///< for someone who needs it; absent: exclude it
 };
 
 /// A name in a tree. Paths are relative to the root, `/`-separated, in the bytes of the file

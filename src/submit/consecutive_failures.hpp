@@ -13,8 +13,8 @@ public:
   explicit ConsecutiveFailures(std::function<std::chrono::milliseconds()> now)
       : now_{std::move(now)} {}
 
-  /// Records a failure; the service may have said when to retry. Returns true for the first in a
-  /// row.
+  /// Records a failure; the service may have set the time of the retry. Returns true for the first
+  /// in a row.
   bool happened(const std::optional<std::string>& retry_after);
   /// Records a response; returns true if there were failures before.
   bool ended();

@@ -10,19 +10,19 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr milliseconds shortest = 250ms;
-constexpr milliseconds after_news = 2s;
+constexpr milliseconds after_new = 2s;
 constexpr std::size_t most_readings = 50;
 
 }  // namespace
 
-milliseconds PollInterval::next(bool news) {
+milliseconds PollInterval::next(bool is_new) {
   const auto grown = wait_ == 0ms ? shortest : wait_ * 2;
-  wait_ = std::min({grown, longest_, news ? std::max(after_news, shortest) : longest_});
+  wait_ = std::min({grown, longest_, is_new ? std::max(after_new, shortest) : longest_});
   return wait_;
 }
 
 milliseconds PollInterval::last_entries() const {
-  return std::min(longest_, after_news);
+  return std::min(longest_, after_new);
 }
 
 bool ReadQuota::admits(milliseconds now) {

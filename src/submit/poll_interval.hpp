@@ -11,8 +11,8 @@ class PollInterval {
 public:
   explicit PollInterval(std::chrono::milliseconds longest) : longest_{longest} {}
 
-  /// Returns the wait before the next poll; `news` if the last one found something new.
-  std::chrono::milliseconds next(bool news);
+  /// Returns the wait before the next poll; `is_new` if the last one found something new.
+  std::chrono::milliseconds next(bool is_new);
   /// Returns the wait while the last log entries of an ended job arrive.
   std::chrono::milliseconds last_entries() const;
 

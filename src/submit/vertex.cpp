@@ -29,7 +29,7 @@
 
 // Creating a job costs money, and the API has no request id. Each submission has a label of its
 // own, recorded on disk before the request. After an unclear answer, or in a later run, the label
-// says whether the job exists; only if it does not, the request is sent again.
+// shows whether the job exists; only if it does not, the request is sent again.
 
 namespace autopack::submit {
 
@@ -37,7 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Records something that is about to be created, until the result is known. If a run is killed,
+/// Records a job that is about to be created, until the result is known. If a run is killed,
 /// its record stays, and the next run of the same submission takes it over.
 class Submission {
 public:
@@ -120,7 +120,7 @@ bool Submission::take_over(const fs::path& file) {
 void Submission::write(const fs::path& directory, const std::string& key) {
   std::error_code code;
   fs::create_directories(directory, code);
-  // Locked before it gets its name, so that nobody takes it for an abandoned record.
+  // Locked before it gets its name, so that no other run takes it for an abandoned record.
   const fs::path fresh = directory / ("." + id_);
   FileDescriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -394,7 +394,7 @@ Job create(const Creation& creation) {
   }
 }
 
-/// Returns the error for an interruption, which says whether the job exists.
+/// Returns the error for an interruption, which states whether the job exists.
 Interrupted interruption(const Creation& creation) {
   creation.reporter->warn(
       Problem::warning({.message = "interrupted while the job was being created: asking whether "
@@ -407,7 +407,7 @@ Interrupted interruption(const Creation& creation) {
       creation.created(found);
       settle(creation);
       return Interrupted{with_follow_up(
-          Error(ErrorKind::interrupted, "interrupted; the job was created and goes on"), *found)};
+          Error(ErrorKind::interrupted, "interrupted; the job was created and continues"), *found)};
     }
     settle(creation);
     return Interrupted{Error(ErrorKind::interrupted, "interrupted; the job was not created")};
@@ -428,7 +428,7 @@ std::string new_submission_id() {
 /// Creates the job. The API's create has no request id. So after a lost or unclear response this
 /// lists the jobs with the label: an existing one is the result; only if there is none, it sends
 /// the create again, with the same label. Throws Error(remote) if the service refuses or the result
-/// stays unclear. Interrupted says whether the job exists.
+/// stays unclear. Interrupted states whether the job exists.
 Job create_once(const Creation& creation) {
   // An interruption before anything is sent leaves nothing to clarify.
   creation.jobs->service().fetch_token();

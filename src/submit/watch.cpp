@@ -21,7 +21,7 @@ namespace {
 
 /// After so many readings without a new entry, an ended job's log is complete.
 constexpr int quiet_readings = 3;
-/// Seconds after which no entry arrives any more.
+/// Log entries arrive within this many seconds.
 constexpr std::int64_t settled = 60;
 
 class Watcher {
@@ -37,9 +37,9 @@ public:
 
   Job run() {
     for (;;) {
-      bool news = look_at_job();
+      bool is_new = look_at_job();
       if (logs_ && job_) {
-        news = logs_->read(logging_job_id(*job_)) || news;
+        is_new = logs_->read(logging_job_id(*job_)) || is_new;
       }
       const bool ended = job_ && state_of(*job_).ended;
       if (ended && is_log_whole()) {
@@ -49,7 +49,8 @@ public:
       if (job_ && !options_.follows && is_log_read()) {
         return job_;
       }
-      sleep(ended || !options_.follows ? poll_interval_.last_entries() : poll_interval_.next(news));
+      sleep(ended || !options_.follows ? poll_interval_.last_entries()
+                                       : poll_interval_.next(is_new));
     }
   }
 
@@ -142,8 +143,8 @@ Job watch(WatchOptions options) {
   try {
     return Watcher{std::move(options)}.run();
   } catch (const Interrupted&) {
-    throw Interrupted{with_follow_up(Error(ErrorKind::interrupted, "interrupted; the job goes on"),
-                                     {{"name", name}})};
+    throw Interrupted{with_follow_up(
+        Error(ErrorKind::interrupted, "interrupted; the job continues"), {{"name", name}})};
   } catch (const Error& error) {
     throw with_follow_up(error, {{"name", name}});
   }
@@ -191,33 +192,33 @@ constexpr int most_failures = 8;
 }  // namespace
 
 bool LogReader::read(const std::optional<std::string>& job_id) {
-  bool news = false;
+  bool is_new = false;
   while (!has_given_up_ && job_id && failures_.may_retry() && quota_.admits(options_.now())) {
     if (pages_ == 0) {
       query_ = {.project = options_.name.project,
                 .job_id = *job_id,
                 .task = options_.logs->task,
                 .since = cursor_.since()};
-      news_ = false;
+      has_entries_ = false;
     }
     const auto page = read_page();
     if (!page) {
       break;
     }
     ++pages_;
-    news_ = take(*page) || news_;
-    news = news || news_;
+    has_entries_ = take(*page) || has_entries_;
+    is_new = is_new || has_entries_;
     // The same token again would return the same page again.
     const bool is_last = !page->next_page || page->next_page == next_page_;
     next_page_ = is_last ? std::nullopt : page->next_page;
     if (is_last) {
-      quiet_readings_ = news_ ? 0 : quiet_readings_ + 1;
+      quiet_readings_ = has_entries_ ? 0 : quiet_readings_ + 1;
       cursor_.read_pages(pages_);
       pages_ = 0;
       break;
     }
   }
-  return news;
+  return is_new;
 }
 
 std::optional<google::LogPage> LogReader::read_page() {
@@ -254,15 +255,15 @@ bool LogReader::take(const google::LogPage& page) {
         Problem::warning({.message = "the log contains entries that cannot be read; they are left "
                                      "out"}));
   }
-  bool news = false;
+  bool is_new = false;
   for (const auto& entry : page.entries) {
     if (cursor_.take(entry)) {
-      news = true;
+      is_new = true;
       ++entries_;
       options_.logged(entry);
     }
   }
-  return news;
+  return is_new;
 }
 
 void LogReader::fail(const Error& error, const std::optional<std::string>& retry_after) {
@@ -280,8 +281,9 @@ void LogReader::give_up(const Error& error) {
     throw error;
   }
   has_given_up_ = true;
-  options_.reporter->warn(Problem::warning(
-      {.message = error.message() + "; the job is watched without them", .hints = error.hints()}));
+  options_.reporter->warn(
+      Problem::warning({.message = error.message() + "; autopack follows the job without them",
+                        .hints = error.hints()}));
 }
 
 }  // namespace autopack::submit

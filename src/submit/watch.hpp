@@ -97,8 +97,8 @@ private:
   LogCursor cursor_{};
   google::LogQuery query_{};  ///< of the current reading; the same for all its pages
   std::optional<std::string> next_page_{};
-  int pages_{0};      ///< of the current reading; 0 if there is none
-  bool news_{false};  ///< the current reading has new entries
+  int pages_{0};             ///< of the current reading; 0 if there is none
+  bool has_entries_{false};  ///< the current reading has new entries
   int quiet_readings_{0};
   std::size_t entries_{0};
   bool reported_unreadable_{false};

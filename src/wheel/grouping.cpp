@@ -154,7 +154,7 @@ std::size_t shared_layers(const std::vector<Unit>& shared, std::size_t most) {
   return count;
 }
 
-/// Returns the one of `count` places for `name`. It does not depend on other names, and if `count`
+/// Returns one of `count` places for `name`. It does not depend on other names, and if `count`
 /// grows, most names keep their place (rendezvous hashing).
 std::size_t place_of(const std::string& name, std::size_t count) {
   std::size_t best = 0;

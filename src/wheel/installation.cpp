@@ -252,7 +252,7 @@ private:
   std::set<std::string> made_{};
 };
 
-/// As pip does it: what cannot be read is no condition, and a prerelease of Python counts as the
+/// As pip does it: ignores an unreadable condition, and counts a prerelease of Python as the
 /// release.
 void check_python(const Wheel& wheel, const python::Interpreter& interpreter) {
   const auto& required = wheel.metadata().requires_python;

@@ -44,7 +44,7 @@ std::string grouping_key(const std::vector<ChosenWheel>& wheels,
 /// Returns the key of files that read_wheel() returns for `wheel`, without reading it.
 std::string wheel_files_key(const ChosenWheel& wheel, const Place& place);
 
-/// What a wheel says about its installation.
+/// The facts of a wheel that its installation needs.
 struct WheelContents {
   WheelFiles files;                         ///< its input for group()
   std::vector<std::string> requirements{};  ///< its `Requires-Dist` lines

@@ -59,7 +59,7 @@ public:
   /// Returns a small file as a whole. Throws Error(project) if it is larger than `limit`.
   std::string text(const Member& member, std::uint64_t limit) const;
 
-  /// Returns an Error(project) that names the archive and says why it cannot be used.
+  /// Returns an Error(project) that names the archive and explains why it cannot be used.
   Error fault(const std::string& why) const;
 
 private:

@@ -33,7 +33,7 @@ void ZipDirectory::check_header(ZipEntry& entry, std::uint64_t next) const {
   const unsigned extra_size = fields.u16();
   member.offset = entry.header + header_size + name_size + extra_size;
   if (!is_header || member.offset > next || member.compressed_size > next - member.offset) {
-    throw zip_.fault(in_backticks(member.name) + " is not where the directory says");
+    throw zip_.fault(in_backticks(member.name) + " is not at its place in the directory");
   }
   if ((flags & read_alike) != (entry.flags & read_alike)) {
     throw differs("flags");

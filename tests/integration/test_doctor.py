@@ -273,10 +273,10 @@ class Tags(Asking):
         self.finding('tag', 'ok', self.packaged('v1'))
         self.registry.manifests[('test-project/team/app', 'v1')] = (MANIFEST, b'{}')
         finding = self.finding('tag', 'error', self.packaged('v1'), remedy='lets autopack choose a tag')
-        self.assertIn('tag `v1` is taken', finding['what'])
+        self.assertIn('tag `v1` exists', finding['what'])
         self.finding('tag', 'ok', self.packaged('v2'))
         answer = self.call('submit', '--display-name=job', self.packaged('v1'), status=1)
-        self.assertIn('tag `v1` is taken', answer.err)
+        self.assertIn('tag `v1` exists', answer.err)
         self.assertNotIn('POST', [request.split()[0] for request in self.registry.requests])
         self.facts['repositories']['projects/test-project/locations/us-central1/repositories/team']['dockerConfig'] = {}
         self.assertNotIn('tag', [finding['check'] for finding in self.doctor(self.packaged('v1'))['findings']])
@@ -395,8 +395,8 @@ class Kinds(Asking):
         self.facts['quotas']['custom_model_training_nvidia_t4_gpus'] = {'': 3}
         tune = ['tune', '--display-name=job', pool(extra=GPU), *STUDY, '--max-trial-count=8']
         self.sent('hyperparameterTuningJobs', *tune, '--parallel-trial-count=3')
-        self.refused('and the job takes 4', *tune, '--parallel-trial-count=4')
-        self.refused('and the job takes 4', *tune, '--parallel-trial-count=4', '--as=training-pipeline')
+        self.refused('and the job needs 4', *tune, '--parallel-trial-count=4')
+        self.refused('and the job needs 4', *tune, '--parallel-trial-count=4', '--as=training-pipeline')
 
     def test_what_the_trial_job_names_is_looked_for(self):
         for arguments in (['tune', *STUDY], ['submit', '--as=training-pipeline'], ['tune', *STUDY, '--as=training-pipeline']):
@@ -467,7 +467,7 @@ class Submit(Asking):
         answer = self.submit(
             f'--worker-pool-spec=machine-type=n1-standard-4,executor-image-uri={testbed.executor()},'
             f'local-package-path={folder},script=train.py,output-image-uri={target}', status=1)
-        self.assertIn('does not take a push with the login at hand', answer.err)
+        self.assertIn('does not accept a push with the current login', answer.err)
         self.assertIn(f'docker login {address}', answer.err)
         self.assertEqual(testbed.images(target), [])
 

@@ -125,7 +125,7 @@ class ExactlyOnce(WithApi):
         status, out, err = self.interrupt_create('hang')
         self.assertEqual(status, 130, err)
         self.assertEqual(out.strip(), list(self.api.jobs)[0])
-        self.assertIn('the job was created and goes on', err)
+        self.assertIn('the job was created and continues', err)
         self.assertIn('autopack jobs cancel ' + out.strip(), err)
 
 
@@ -176,7 +176,7 @@ class Waiting(WithApi):
     def test_a_log_that_may_not_be_read_is_no_failure(self):
         self.api.fail[:] = ['logs-403']
         answer = self.outcome(['RUNNING', 'SUCCEEDED'], '--stream-logs')
-        self.assertIn('the job is watched without them', answer.err)
+        self.assertIn('autopack follows the job without them', answer.err)
 
     def test_an_interruption_leaves_the_job_running(self):
         self.api.service.states = ['RUNNING']
@@ -187,7 +187,7 @@ class Waiting(WithApi):
         self.assertEqual(process.returncode, 130, err)
         name = list(self.api.jobs)[0]
         self.assertEqual(out, name + '\n')
-        self.assertIn('the job goes on', err)
+        self.assertIn('the job continues', err)
         self.assertIn('autopack jobs stream-logs ' + name, err)
         self.assertIn('autopack jobs cancel ' + name, err)
         self.assertEqual(self.api.jobs[name]['job']['state'], 'JOB_STATE_RUNNING')
@@ -357,7 +357,7 @@ class StreamLogs(WithApi):
         status, text = on_terminal([testbed.binary, 'jobs', 'stream-logs', name], {**self.env, 'TERM': 'xterm'},
                                    until='begun', then=lambda process: process.send_signal(signal.SIGINT))
         self.assertEqual(status, 130, text)
-        self.assertIn('the job goes on', text)
+        self.assertIn('the job continues', text)
         self.assertEqual(self.sent('POST', ':cancel'), [])
 
 
@@ -431,7 +431,7 @@ class Jobs(WithApi):
                 ([], ['list', '--filter=state="RUNNING"'], 'RUNNING is no state'),
                 ([], ['list', '--filter=(('], 'filter cannot be read'),
                 (['get-403'], ['describe', name], '403 PERMISSION_DENIED'),
-                (['get-garbled'], ['describe', name], 'the response names no job'),
+                (['get-garbled'], ['describe', name], 'the response has no job name'),
                 (['list-garbled'], ['list'], 'the response is not a JSON object'),
                 (['list-403'], ['list'], 'roles/aiplatform.user'),
                 (['cancel-403'], ['cancel', name], 'could not cancel custom job'),

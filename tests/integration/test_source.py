@@ -66,7 +66,7 @@ class DockerEngine(unittest.TestCase):
             answer = autopack('explain', '--check', '--executor-image-uri=python:3.11', flag, '--source=index',
                               cwd=self.folder, status=2)
             self.assertIn('`trainer/task.py` is a file that `working-tree-encoding` changes at checkout', answer.err)
-            self.assertIn('`--source=worktree` takes it', answer.err)
+            self.assertIn('`--source=worktree` reads it', answer.err)
             self.assertNotIn('does not exist', answer.err)
 
     def test_submit_and_run_take_it_too(self):
@@ -224,7 +224,7 @@ class Refusals(unittest.TestCase):
                  '--output-image-uri', testbed.image_name('split'), '--format=json']
         answer = autopack(*flags, cwd=self.folder)
         self.assertNotIn('git', answer.json())
-        self.assertIn('warning: the result says nothing of git: ', answer.err)
+        self.assertIn('warning: the result contains nothing about git: ', answer.err)
         self.obey(answer.err)
         self.assertFalse(autopack(*flags, cwd=self.folder).json()['git']['dirty'])
 
@@ -251,7 +251,7 @@ class Refusals(unittest.TestCase):
         git(self.folder, 'add', '.gitattributes')
         said = self.explain('--source=index', status=2)
         self.assertIn('`trainer/lib` is a submodule', said)
-        self.assertIn('`--source=worktree` takes them; `--exclude` leaves them out', said)
+        self.assertIn('`--source=worktree` includes them; `--exclude` leaves them out', said)
         self.assertIn('`trainer/model.bin` is a Git LFS file', said)
         self.assertIn('`git lfs fetch` fetches it', said)
         write_tree({'.dockerignore': 'trainer/lib\ntrainer/model.bin\n'}, self.folder)
@@ -435,7 +435,7 @@ class SettingsFiles(unittest.TestCase):
         self.assertEqual(said(), '')
         for source, hint in (('index', 'git diff -- flags.yaml'), ('HEAD', 'git diff HEAD -- flags.yaml')):
             told = said(f'--source={source}')
-            self.assertIn(f'`flags.yaml` is read from the disk: `--source={source}` has another text of it', told)
+            self.assertIn(f'`flags.yaml` is read from the disk: it differs from the one in `--source={source}`', told)
             self.assertIn(f'hint: {hint}\n', told)
             self.assertIn(b'+--display-name: two', testbed.run(['bash', '-c', hint], cwd=self.folder).stdout)
 

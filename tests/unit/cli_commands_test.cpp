@@ -284,7 +284,7 @@ TEST_CASE("explain lists included and excluded files") {
   CHECK(cli.out.find("task.py") != std::string::npos);
   CHECK(cli.out.find("  .dockerignore:2 data") != std::string::npos);
   CHECK(cli.out.find("  default **/.git") != std::string::npos);
-  CHECK(cli.out.find("nothing: the image stays in the daemon") != std::string::npos);
+  CHECK(cli.out.find("nothing: the image stays in the docker engine") != std::string::npos);
   CHECK(cli.errors.find(
             "`trainer/task.py` line 3 imports `common`, which the rule `common` leaves out of "
             "the image") != std::string::npos);

@@ -55,7 +55,7 @@ TEST_CASE("a jobs command that cannot be right is refused before anything is ask
            {{"jobs", "describe", name, "--region=europe-west4"},
             "`--region=europe-west4` differs from `us-central1` in the job's name"},
            {{"jobs", "cancel", name, "--project=q"}, "`--project=q` differs from `p`"},
-           {{"jobs", "describe", name, "--kind=tuning"}, "`--kind` says tuning job"},
+           {{"jobs", "describe", name, "--kind=tuning"}, "`--kind` asks for a tuning job"},
            {{"jobs", "describe", name, "--kind=model"}, "`model`"},
            {{"jobs", "describe", "7"}, "no Google Cloud project is set"},
            {{"jobs", "describe", "7", "--project=p"}, "no region is set"},

@@ -211,7 +211,7 @@ TEST_CASE("--save names the differences in a list, but not its values") {
         std::string::npos);
   CHECK(env.find("autopack.yaml:8") != std::string::npos);
   CHECK(env.find("hidden") == std::string::npos);
-  CHECK(env.find("remove `env` from line 8 on") != std::string::npos);
+  CHECK(env.find("remove `env` and its lines from line 8 on") != std::string::npos);
   CHECK(said("--labels=team=y").find("`team` differs") != std::string::npos);
   CHECK(said("--worker-pool-spec=machine-type=n1-standard-8").find("`1.machine-type` differ") !=
         std::string::npos);

@@ -98,7 +98,7 @@ TEST_CASE("a GPU is never guessed, but a program that could use one is reported"
   CHECK(machine == nlohmann::json{{"machineType", "n1-standard-8"},
                                   {"acceleratorType", "NVIDIA_TESLA_T4"},
                                   {"acceleratorCount", 1}});
-  CHECK(cli.told("machine `n1-standard-8`: the smallest that takes the accelerators"));
+  CHECK(cli.told("machine `n1-standard-8`: the smallest that supports the accelerators"));
 }
 
 TEST_CASE("nothing is inferred where that is switched off or the pools are typed") {

@@ -156,11 +156,11 @@ TEST_CASE("answers that leave no repository to push to") {
                "--location=us-central1 --project=example.com:p"},
           Case{{answer(404, ""), answer(404, R"({"error": {"message": "no such location"}})")},
                "gcloud artifacts locations list"},
-          Case{{answer(404, ""), answer(200, "{}")}, "the response names no operation"},
+          Case{{answer(404, ""), answer(200, "{}")}, "the response has no operation"},
           Case{{answer(404, ""), answer(200, R"({"name": "projects/../../x?y"})")},
-               "the response names no operation"},
+               "the response has no operation"},
           Case{{answer(404, ""), answer(200, R"({"name": 5, "done": "yes"})")},
-               "the response names no operation"},
+               "the response has no operation"},
           Case{
               {answer(404, ""),
                answer(

@@ -59,9 +59,9 @@ TEST_CASE("every text that services fail with is explained") {
                 "quota", "--consumer=projects/mine"},
            Case{"Accelerator \"NVIDIA_TESLA_K80\" is not supported for machine type "
                 "\"n1-standard-4\"",
-                "does not take this accelerator", "accelerator-types list --project=mine"},
+                "does not support this accelerator", "accelerator-types list --project=mine"},
            Case{"Both `accelerator_type` and `accelerator_count` should be specified or none.",
-                "type and count", "accelerator-count=1"},
+                "the type and the count", "accelerator-count=1"},
            Case{"Accelerators are not supported for this project.", "free trial", "gcloud"},
            Case{"StartError: failed to create containerd task: exec: \"trainer.task\": executable "
                 "file not found in $PATH",
@@ -102,7 +102,7 @@ TEST_CASE("every text that services fail with is explained") {
                 "gcloud auth application-default login"},
            Case{"manifest invalid: cannot update tag v1. The repository has enabled tag "
                 "immutability: immutable tags",
-                "never move", "take a new tag"},
+                "never move", "use a new tag"},
            Case{"PERMISSION_DENIED SERVICE_DISABLED Vertex AI API has not been used", "use the API",
                 "enable aiplatform.googleapis.com --project=mine"},
            Case{"SERVICE_DISABLED logging.googleapis.com has not been used", "use the API",
@@ -146,7 +146,7 @@ TEST_CASE("unknown failures are not explained") {
   // An invalid name does not get into a command.
   const auto found = explain("Failed to read the container uri [$(rm -rf /)]");
   REQUIRE(found);
-  CHECK(found->command == "is it there? docker buildx imagetools inspect IMAGE");
+  CHECK(found->command == "check it: docker buildx imagetools inspect IMAGE");
 }
 
 TEST_CASE("a text may be as long as it likes") {

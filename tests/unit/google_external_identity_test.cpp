@@ -161,7 +161,7 @@ TEST_CASE("an external account shows its certificate") {
         return fixture.find_file(
             external_account({{"certificate", {{"use_default_certificate_config", true}}}}));
       },
-      "names no `cert_path`"));
+      "lacks `cert_path`"));
 }
 
 TEST_CASE("a person of a workforce pool refreshes at the pool's endpoint") {

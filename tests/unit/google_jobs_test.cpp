@@ -113,9 +113,9 @@ TEST_CASE("responses that are not jobs are reported") {
   const std::string read =
       "could not read tuning job `7`: GET https://r-aiplatform.googleapis.com"
       "/v1/projects/p/locations/r/hyperparameterTuningJobs/7: ";
-  CHECK(get(answer(200, "<html>")) == read + "200, but the response names no job");
-  CHECK(get(answer(200, "[]")) == read + "200, but the response names no job");
-  CHECK(get(answer(200, R"({"name": 7})")) == read + "200, but the response names no job");
+  CHECK(get(answer(200, "<html>")) == read + "200, but the response has no job name");
+  CHECK(get(answer(200, "[]")) == read + "200, but the response has no job name");
+  CHECK(get(answer(200, R"({"name": 7})")) == read + "200, but the response has no job name");
   CHECK(get(answer(403, R"({"error": {"status": "PERMISSION_DENIED"}})")) ==
         read + "403 PERMISSION_DENIED");
   CHECK(get(answer(302, "")) == read + "302");

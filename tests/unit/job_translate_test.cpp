@@ -56,7 +56,7 @@ std::string with_parameter(const std::string& parameter) {
 
 TEST_CASE("a legacy job that cannot be translated is reported with all errors") {
   const std::vector<Case> cases{
-      {"", {}, {"the job names nothing to run"}},
+      {"", {}, {"the job has nothing to run"}},
       {"- a\n", {}, {"`config.yaml` is a list, not a mapping", "nothing to run"}},
       {"a: [\n", {}, {"`config.yaml` is not YAML", "nothing to run"}},
       {"jobId: j\npredictionInput: {}\n", {}, {"is a prediction job", "nothing to run"}},

@@ -7,7 +7,7 @@
 
 namespace autopack::job_usual_machine_test {
 
-TEST_CASE("the usual machine is the smallest that takes the accelerators") {
+TEST_CASE("the usual machine is the smallest that supports the accelerators") {
   struct Case {
     std::string accelerator;
     std::int64_t count;

@@ -5,7 +5,7 @@
 
 namespace autopack::pipeline::pipeline_image_name_test {
 
-TEST_CASE("an image without a name goes to the project's registry, or stays in the daemon") {
+TEST_CASE("an image without a name goes to the project's registry, or stays in the docker engine") {
   const auto there =
       name_image(std::nullopt, "My Job #1", {.project = "p", .region = "europe-west4"});
   CHECK(there.reference.repository() == "europe-west4-docker.pkg.dev/p/autopack/my.job.1");

@@ -288,7 +288,7 @@ TEST_CASE("advice: packages that no requirement provides are one line, guarded i
   CHECK(advice.details.size() == 3);
   CHECK(advice.details[0] ==
         "`trainer/task.py` line 6 imports `fast`, which no requirement is known to provide; it may "
-        "do without");
+        "work without");
   project.tree.file("requirements.txt", "scikit-learn\n")
       .file("trainer/task.py",
             "import yaml, PIL.Image\nimport cv2\nimport sklearn\nimport nowhere\n");
@@ -547,7 +547,7 @@ TEST_CASE("advice: what pip freeze writes on other machines is named before the 
         "no index has `pkg-resources==0.0.0`: Debian's `pip freeze` adds it by mistake "
         "[requirements.txt:2] / delete the line");
   CHECK(with("pywin32==306\n") ==
-        "`pywin32` is for Windows only: pip finds no file of it for Linux [requirements.txt:1] / "
+        "`pywin32` is for Windows only: there is no file for Linux [requirements.txt:1] / "
         "`pywin32==306 ; sys_platform == \"win32\"`");
   CHECK(with("pyobjc_framework_Cocoa==9\n").find("is for macOS only") != std::string::npos);
   CHECK(with("pywin32==306 ; sys_platform == 'win32'\n").empty());

@@ -131,7 +131,8 @@ TEST_CASE("advice: what a Python does not take is reported once for each file") 
             "certain: `trainer/a.py` line 1 is not valid Python 3.11: invalid syntax",
             "certain: " + python2, "certain: " + notebook, ipython});
   CHECK(say({{"trainer/a.py", {1, "invalid syntax", "3.13"}}}).front() ==
-        "certain: `trainer/a.py` line 1 is not valid Python: invalid syntax (says Python 3.13 of "
+        "certain: `trainer/a.py` line 1 is not valid Python: invalid syntax (according to Python "
+        "3.13 of "
         "this machine)");
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("context: much that holds no code and that nothing names stays out, un
   CHECK(holds(plan, "train.py"));
   CHECK(told(plan) ==
         "`assets/` stays out: 60.0 MB in 2 files, no code, and nothing names it "
-        "[`--include=assets` takes it in]\n");
+        "[`--include=assets` includes it]\n");
   CHECK(heavy.shared->reads() == std::set<std::string, std::less<>>{"train.py"});
 }
 

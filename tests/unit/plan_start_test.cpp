@@ -176,9 +176,10 @@ TEST_CASE("start: a failure that the exit status of a shell script does not show
   CHECK(advice("set -e\npython -m pkg.task | tee log.txt\n") ==
         "warning: a failure of `python -m pkg.task` is lost behind `| tee` "
         "[begin `a.sh` with `set -eo pipefail`]\n");
-  CHECK(advice("python top.py\necho done\n") ==
-        "warning: a failure of `python top.py` is lost: the script goes on, and its last command, "
-        "`echo`, succeeds [begin `a.sh` with `set -eo pipefail`]\n");
+  CHECK(
+      advice("python top.py\necho done\n") ==
+      "warning: a failure of `python top.py` is lost: the script continues, and its last command, "
+      "`echo`, succeeds [begin `a.sh` with `set -eo pipefail`]\n");
   for (const auto* const text : {
            "set -eo pipefail\npython top.py | tee log\necho done\n",
            "set -o errexit\npython top.py\necho done\n",
@@ -231,8 +232,8 @@ TEST_CASE("start: a console script that a shell script looks for") {
         "[--requirements=uv]\n");
   start.request.requirements = {"torch", "fit"};
   CHECK(start.advice(Strings{}) ==
-        "warning: `uv` is run here, and the executor image does not have it, nor does a "
-        "requirement bring it [--requirements=uv]\n");
+        "warning: `uv` is run here, and the executor image does not have it, and no "
+        "requirement provides it [--requirements=uv]\n");
   start.tree.file("a.sh", "pip install -r more.txt\nuv run top.py\n");
   CHECK(start.advice(Strings{"program:pip"}).empty());
 }

@@ -79,7 +79,7 @@ TEST_CASE("logins, sudo, credentials and settings") {
   const Source source;
   const auto good = judge_credentials(source, {.expires_at = 4000}, 400);
   CHECK(good.severity == Severity::ok);
-  CHECK(good.reason == "the token ends in 60 min and is renewed");
+  CHECK(good.reason == "the token expires in 60 min and is renewed");
   CHECK(judge_credentials(source, {}, 400).severity == Severity::warning);
   CHECK(judge_setting("c", "project", {.value = "p", .origin = "o"}, {"x"}).severity ==
         Severity::ok);

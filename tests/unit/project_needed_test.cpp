@@ -58,8 +58,8 @@ TEST_CASE("a path that a program puts together from names is found by its last o
   const auto warnings = project::scan(tree, {.script = "train.py", .git = git}).warnings;
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].message ==
-        "`data/x/train.bin` stays out, 10.0 MB that git ignores and `train.py` line 2 names");
-  CHECK(warnings[0].hints[0] == "`--include=data/x/train.bin` takes it in");
+        "`data/x/train.bin` (10.0 MB) stays out: git ignores it, but `train.py` line 2 names it");
+  CHECK(warnings[0].hints[0] == "`--include=data/x/train.bin` includes it");
 }
 
 TEST_CASE("files that a settings file names are included if the program names the settings") {

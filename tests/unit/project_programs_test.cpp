@@ -172,7 +172,7 @@ TEST_CASE("programs: a file that bash cannot run") {
   CHECK(warnings({{"train.sh", "bash a.py"}, {"a.py", ""}}) ==
         "`a.py` is a program for `python3`, and bash runs it (train.sh:1) [`python3 a.py`]");
   CHECK(warnings({{"train.sh", "# a\r\npython3 train.py\r\n"}}) ==
-        "certain: `train.sh` has Windows line ends, which bash takes as part of the commands "
+        "certain: `train.sh` has Windows line ends, which bash reads as part of the commands "
         "(train.sh:2) "
         "[sed -i 's/\\r$//' train.sh]");
   CHECK(warnings({{"train.sh", "bash b.sh"}, {"b.sh", "python3 \\\r\n  train.py\r\n"}})

@@ -545,7 +545,7 @@ TEST_CASE("files that are needed but ignored are reported with the rule") {
   MemoryTree defaults{{"venv/run.py", ""}};
   CHECK(findings(defaults, script("venv/run.py")) ==
         "`venv/run.py`, the script, is ignored by the rule `**/venv` (autopack's defaults) "
-        "[`--include=venv/run.py` takes it in]");
+        "[`--include=venv/run.py` includes it]");
 }
 
 TEST_CASE("extras inside the tree are checked") {

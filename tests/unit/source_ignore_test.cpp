@@ -402,9 +402,9 @@ TEST_CASE("hints name one path, whatever its characters") {
         R"(printf '%s\n' '!\{a\|b\}' >> 'a b.dockerignore')");
   CHECK(bring_back_command(" x ", true, own) == "echo '![ ]x[ ]/**' >> 'a b.dockerignore'");
   CHECK(bring_back_command("x", false, {.pattern = "x", .file = "autopack's defaults"}) ==
-        "`--include=x` takes it in");
+        "`--include=x` includes it");
   CHECK(bring_back_command("x", false, {.pattern = "out/", .file = ".gitignore", .line = 2}) ==
-        "`--include=x` takes it in");
+        "`--include=x` includes it");
   CHECK(bring_back_command("x", false, {.pattern = "--exclude=x", .file = "--exclude"}) ==
         "drop `--exclude=x`");
   IgnoreRules rules;

@@ -236,7 +236,7 @@ TEST_CASE("an interruption of the create reports whether there is a job") {
   auto ended = submit_to(made);
   REQUIRE(ended.error);
   CHECK(ended.error->kind() == ErrorKind::interrupted);
-  CHECK(ended.error->message() == "interrupted; the job was created and goes on");
+  CHECK(ended.error->message() == "interrupted; the job was created and continues");
   CHECK(ended.created == std::vector<std::string>{"projects/p/locations/r/customJobs/1"});
   CHECK(holds(ended.error->hints(), "autopack jobs cancel projects/p/locations/r/customJobs/1"));
 

@@ -343,7 +343,7 @@ TEST_CASE("logs that may not be read end a stream, but not a wait") {
   watched = watch(again, true, false);
   CHECK_FALSE(watched.error);
   CHECK(watched.states == Texts{"running", "succeeded"});
-  CHECK(watched.warnings == Texts{"could not read the logs of job `88`; the job is watched "
+  CHECK(watched.warnings == Texts{"could not read the logs of job `88`; autopack follows the job "
                                   "without them"});
   CHECK(again.logs_asked == 1);
 }

@@ -155,7 +155,7 @@ private:
   MakeDependencies make_dependencies_;
   std::optional<ParentImage> parent_{};
   Installation installation_{};
-  /// Why existing content was dropped; absent if nothing was.
+  /// The reason why existing content is not reused; absent if all of it is.
   std::optional<std::string> too_old_{};
 };
 

@@ -168,7 +168,7 @@ std::vector<int> numbers_of(std::string_view version) {
   return numbers;
 }
 
-/// Returns what the index has instead of `missing`, a version older than all of these.
+/// Returns a hint with the versions of the index if all are newer than `missing`, else nothing.
 std::optional<std::string> newer_versions_hint(std::string_view log,
                                                const std::string& missing,
                                                const plan::ReadablePlan& plan) {
@@ -273,20 +273,20 @@ constexpr std::array known_failures{
     Known{"No space left on device", ErrorKind::environment, "docker system df"},
     Known{"disk quota exceeded", ErrorKind::environment, "docker system df"},
     Known{"exec format error", ErrorKind::environment,
-          "the base is of another platform than this machine: pass `--platform`, or install "
+          "the base is for another platform than this machine: pass `--platform`, or install "
           "qemu-user-static"},
     Known{"max depth exceeded", ErrorKind::project, engine::fewer_layers},
     Known{"no active sessions", ErrorKind::remote, "docker pull the base image first"},
     Known{"exit code: 137", ErrorKind::environment,
-          "the step was killed, most often for lack of memory: give the engine more"},
+          "the step was killed, most often because memory ran out: give the engine more"},
     Known{"externally-managed-environment", ErrorKind::project,
           "the base's Python does not accept packages from pip: pass `--break-system-packages` to "
           "pip"},
     Known{"Temporary failure resolving", ErrorKind::environment,
-          "build steps have no name service; `--build-network host` gives them this machine's "
+          "build steps cannot resolve names; `--build-network host` gives them this machine's "
           "network"},
     Known{"Temporary failure in name resolution", ErrorKind::environment,
-          "build steps have no name service; `--build-network host` gives them this machine's "
+          "build steps cannot resolve names; `--build-network host` gives them this machine's "
           "network"},
     Known{"Failed to establish a new connection", ErrorKind::environment,
           "build steps cannot reach the index; one on loopback needs `--build-network host`"},
@@ -406,8 +406,8 @@ Error build_error(const engine::BuildFailure& failure, const ContextParts& parts
       failure.step ? engine::instruction_of_step(parts.dockerfile, *failure.step) : std::nullopt;
   if (is_base_failure(failure, instruction)) {
     const auto base = parts.plan == nullptr ? std::nullopt : non_empty(parts.plan->base.reference);
-    return Error(ErrorKind::remote, base ? fmt::format("base image `{}` cannot be had", *base)
-                                         : "the base image cannot be had")
+    return Error(ErrorKind::remote, base ? fmt::format("base image `{}` is not available", *base)
+                                         : "the base image is not available")
         .cause(printable(redact_credentials(failure.message)))
         .hint(base ? "docker pull " + shell_quote(*base) : "docker login");
   }

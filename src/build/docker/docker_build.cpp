@@ -160,7 +160,7 @@ void DockerfileCheck::look_at_modes(const fs::path& directory) {
                               "in the image: modes are made 0644 or 0755",
                               printable(first), others),
        .hints = {
-           "`COPY --chmod=600` keeps a file to its owner; BuildKit's `RUN --mount=type=secret` "
+           "`COPY --chmod=600` makes a file readable for its owner only; `RUN --mount=type=secret` "
            "keeps it out of the image"}}));
 }
 

@@ -141,8 +141,8 @@ void add_checkout(image::TarWriter& tar,
   // The same as pip's clone.
   git.run(
       {"clone", "--quiet", "--filter=blob:none", "--no-checkout", "--", source.repository, there},
-      fmt::format("see to it that `git ls-remote {}` answers here without a question: a key in the "
-                  "SSH agent, a known host, a credential helper",
+      fmt::format("`git ls-remote {}` must work here without a prompt: it may need a key in the "
+                  "SSH agent, a known host, or a credential helper",
                   shell_quote(source.repository)));
   git.run({"-C", there, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach",
            source.commit});
@@ -340,7 +340,7 @@ BuildWheel build_wheels_with(Services& services, const Packaging& work) {
                             if (const auto* const option = option_for_all(work.scanned().project)) {
                               error.hint(fmt::format(
                                   "`--no-binary {}` ({}) applies to build requirements, too: name "
-                                  "packages in its place",
+                                  "packages instead",
                                   printable(option->value), option->origin));
                             }
                             throw;
@@ -354,7 +354,7 @@ constexpr std::string_view layer_prefix{"out/layer/"};
 constexpr std::string_view record_path{"out/record/install.json"};
 constexpr std::uint64_t largest_installation{std::uint64_t{2} << 30U};
 
-/// What an observed installation left.
+/// The files that an observed installation wrote.
 class Observations {
 public:
   void take(const ArchiveEntry& entry, const image::Reader& content) {

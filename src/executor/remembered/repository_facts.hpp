@@ -79,7 +79,7 @@ public:
   /// Returns the executor image's own facts, or nothing if there are none.
   const std::optional<std::string>& about() { return facts().about; }
 
-  /// Asks the repository which of the layers `keys`, if they are remembered, it still has.
+  /// Asks the repository which of the remembered layers `keys` it still has.
   void look_for_layers(const std::vector<std::string>& keys);
 
   /// Returns a layer that look_for_layers() found, or nothing.

@@ -7,7 +7,7 @@
 
 namespace autopack {
 
-/// Where to write facts that were not read: about one executor image, in one repository.
+/// The place for facts that were not read: about one executor image, in one repository.
 struct FactsTarget {
   registry::Repository& repository;
   const state::BlobCache& blobs;

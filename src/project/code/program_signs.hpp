@@ -24,7 +24,7 @@ struct ProgramSigns {
   bool does_something() const { return is_program() || calls || !defines; }
 };
 
-/// Returns what `text`, a Python file, does when it is run.
+/// Returns the signs in `text`, a Python file, that it is a program.
 ProgramSigns read_program_signs(std::string_view text);
 
 /// Convert a set of signs to one byte and back.

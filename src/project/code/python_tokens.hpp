@@ -70,7 +70,7 @@ int depth_change(const Token& token);
 /// Returns the tokens inside the bracket that opens at `open`.
 Tokens bracketed(Tokens tokens, std::size_t open);
 
-/// Returns true if `tokens` are one pair of brackets, which `open` opens, and what is inside.
+/// Returns true if `tokens` are one pair of brackets, which `open` opens, with their contents.
 bool is_one_bracket(Tokens tokens, const char* open);
 
 /// Splits `tokens` at commas outside of brackets; omits empty parts.

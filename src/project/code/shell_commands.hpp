@@ -25,7 +25,7 @@ struct ShellCommand {
   /// It may not run, or its failure may be expected: in a branch, beside `||`, after a test and
   /// `&&`, in a function that nothing surely calls.
   bool optional{false};
-  bool handled{false};           ///< `||` says what to do if it fails
+  bool handled{false};           ///< `||` handles its failure
   bool piped{false};             ///< the next command reads its output
   bool after_success{false};     ///< runs only if the command before it succeeds: `a && b`
   std::string function{};        ///< the function that contains it; empty: none

@@ -203,7 +203,7 @@ private:
   }
 
   /// Returns whether `other` is a reason against `one`. Files at the root take precedence, then
-  /// usual names in one directory. Elsewhere, a neutral name is no reason.
+  /// usual names in one directory. Elsewhere, a neutral name does not count.
   static bool disputes(const Candidate& other, const Candidate& one) {
     if ((other.depth() == 0) != (one.depth() == 0)) {
       return other.depth() == 0;
@@ -353,8 +353,7 @@ Inferred infer_entry(const source::Tree& tree, Request& request, const std::stri
   Error error(
       ErrorKind::usage,
       choices.size() == 1
-          ? fmt::format("nothing to run: no Python program stands out in `{}`",
-                        printable(directory))
+          ? fmt::format("nothing to run: no obvious Python program in `{}`", printable(directory))
           : fmt::format("several programs could be meant to run in `{}`", printable(directory)));
   add_hints(error, choices);
   throw std::move(error);

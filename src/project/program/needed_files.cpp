@@ -138,14 +138,14 @@ void NeededFiles::report_too_large() {
   }
   const Mention& first = too_large_.front();
   const auto entry = findings_->tree().find(first.path);
-  std::string message = fmt::format("`{}` stays out, {} that git ignores and `{}` line {} names",
-                                    printable(first.path), human_size(entry ? entry->size : 0),
-                                    printable(first.from), first.line);
+  std::string message = fmt::format(
+      "`{}` ({}) stays out: git ignores it, but `{}` line {} names it", printable(first.path),
+      human_size(entry ? entry->size : 0), printable(first.from), first.line);
   if (too_large_.size() > 1) {
     message += fmt::format("; so do {} more", too_large_.size() - 1);
   }
   findings_->warn(std::move(message), {},
-                  {fmt::format("`{}` takes it in", source::include_flag(first.path))});
+                  {fmt::format("`{}` includes it", source::include_flag(first.path))});
 }
 
 void NeededFiles::read(const std::string& path) {

@@ -93,7 +93,7 @@ std::optional<std::string_view> pip_arguments(std::string_view command) {
   return is_pip && drop_word(command, "install") ? std::optional{command} : std::nullopt;
 }
 
-/// Removes a comment, and the redirection of the output to nowhere.
+/// Removes a comment, and redirections of the output to `/dev/null`.
 std::string_view without_redirection(std::string_view command) {
   command = trim(command.substr(0, std::min(command.find(" #"), command.size())));
   for (bool is_found = true; is_found;) {
@@ -555,7 +555,7 @@ std::shared_ptr<const source::Tree> with_notebook(std::shared_ptr<const source::
       throw Error(ErrorKind::project, fmt::format("`{}`, whose cells the Dockerfile runs, is not a "
                                                   "notebook in this project",
                                                   printable(*named)))
-          .hint("`autopack dockerfile --script=NOTEBOOK -o FILE` writes the Dockerfile anew");
+          .hint("`autopack dockerfile --script=NOTEBOOK -o FILE` writes the Dockerfile again");
     }
     return tree;
   }

@@ -74,7 +74,7 @@ enum class Rank : std::uint8_t {
   entry,       ///< a program with a name like `main.py`
   example,     ///< trains, in a directory of examples
   root_entry,  ///< like `entry`, at the root, or a console script
-  training,    ///< trains, or its name says so
+  training,    ///< trains, or its name suggests it
 };
 
 /// A program of a project that may be meant to run.

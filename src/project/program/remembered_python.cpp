@@ -129,7 +129,7 @@ constexpr unsigned nested_bit{1};
 constexpr unsigned optional_bit{2};
 constexpr unsigned when_main_bit{4};
 
-// Of a file.
+// The bits of a file.
 constexpr unsigned path_bit{1};
 constexpr unsigned modules_bit{2};
 
@@ -182,7 +182,7 @@ public:
   }
 
   /// Returns the number of the following values, each of at least `least` bytes: the available
-  /// bytes limit what is reserved for them.
+  /// bytes limit the memory that it reserves for them.
   std::size_t count(std::size_t least) {
     const std::size_t value = number<std::uint32_t>();
     is_whole_ = is_whole_ && value <= rest_.size() / least;

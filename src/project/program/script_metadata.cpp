@@ -25,7 +25,7 @@ namespace autopack::project {
 
 namespace {
 
-/// A part of a block that autopack passes over.
+/// A part of a block that autopack ignores.
 struct UnreadPart {
   std::string message{};
   int line{0};

@@ -96,7 +96,7 @@ private:
       if (command.windows_line_end && !is_reported) {
         is_reported = true;
         warn(file_ == project_.entry.file && !command.optional,
-             fmt::format("`{}` has Windows line ends, which bash takes as part of the commands",
+             fmt::format("`{}` has Windows line ends, which bash reads as part of the commands",
                          printable(file_)),
              origin(), {fmt::format("sed -i 's/\\r$//' {}", shell_quote(file_))});
       }
@@ -134,7 +134,7 @@ private:
     const bool is_lost = succeeds && !last.optional && !last.after_success && !last.defines;
     if (is_lost && std::ranges::none_of(commands, stops_at_failures)) {
       warn_of_status(runs->line,
-                     fmt::format("a failure of `{}` is lost: the script goes on, and "
+                     fmt::format("a failure of `{}` is lost: the script continues, and "
                                  "its last command, `{}`, succeeds",
                                  printable(started_by(runs->words)), *last.words.front()));
     }
