@@ -2,6 +2,7 @@
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "build/wheels/wheel_image.hpp"
 #include "executor/python_facts.hpp"
 #include "packaging/packaging.hpp"
 #include "plan/advice.hpp"
@@ -308,6 +309,14 @@ std::optional<std::map<std::string, std::string>> installed_versions(
   return versions;
 }
 
+project::Installation installation_of(const packaging::Packaging& work) {
+  if (!build::obstacles_to_wheels(work).empty()) {
+    return project::Installation::by_pip;
+  }
+  return work.request().resolver == packaging::Resolver::uv ? project::Installation::resolved
+                                                            : project::Installation::pinned;
+}
+
 }  // namespace
 
 Adviser::Adviser(Services& services, const packaging::Packaging& work, Problems secrets)
@@ -330,10 +339,13 @@ Adviser::Followed Adviser::follow(const packaging::Packaging& work) {
 
 const Problems& Adviser::early() {
   if (!early_) {
-    early_ = plan::start_advice(work_.plan(), work_.scanned().project, [&](const auto& names) {
-      return executor::known_contents(services_, work_.plan().base, names,
-                                      executor::LookInto::engine);
-    });
+    const auto installation =
+        installs_with_pip_ ? project::Installation::by_pip : installation_of(work_);
+    early_ = plan::start_advice(
+        work_.plan(), work_.scanned().project, installation, [&](const auto& names) {
+          return executor::known_contents(services_, work_.plan().base, names,
+                                          executor::LookInto::engine);
+        });
     early_->insert(early_->begin(), secrets_.begin(), secrets_.end());
   }
   return *early_;

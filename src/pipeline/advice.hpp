@@ -21,6 +21,9 @@ public:
   /// working tree in the background, and git's on request.
   Adviser(Services& services, const packaging::Packaging& work, Problems secrets = {});
 
+  /// Finds what a generated Dockerfile needs, in which pip installs the requirements.
+  void assume_pip() { installs_with_pip_ = true; }
+
   /// Returns all findings without duplicates, with the severity for this request.
   Problems findings(executor::LookInto look);
 
@@ -63,6 +66,7 @@ private:
   std::optional<Problems> early_{};  ///< once they were searched
   std::optional<Problems> late_{};
   bool reported_{false};
+  bool installs_with_pip_{false};
 };
 
 }  // namespace autopack::pipeline

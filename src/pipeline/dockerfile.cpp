@@ -175,7 +175,9 @@ DockerfileText write_dockerfile(Services& services,
       services, wanted->request.executor_image, request.options.platform,
       committed.dockerfile ? plan::recorded_facts(*committed.dockerfile) : std::nullopt);
   const auto work = plan_packaging(services, wanted, base);
-  Adviser{services, work}.report_plan();
+  Adviser adviser{services, work};
+  adviser.assume_pip();
+  adviser.report_plan();
   report_scanned(*services.reporter, work);
   for (const auto& problem : work.scanned().project.unread_by_pip) {
     services.reporter->warn(problem);

@@ -2,6 +2,7 @@
 
 #include "plan/import_walk.hpp"
 #include "plan/plan.hpp"
+#include "project/program/system_needs.hpp"
 
 #include <functional>
 #include <map>
@@ -107,6 +108,7 @@ using BaseContents =
 /// question.
 Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
+                      project::Installation installation,
                       const BaseContents& in_base);
 
 /// Returns true if `text`, which is Python, sets `num_workers`: its data loader uses worker

@@ -35,8 +35,11 @@ bool is_everywhere(const std::string& program) {
 
 class StartCheck {
 public:
-  StartCheck(const ReadablePlan& plan, const project::Project& project, const BaseContents& in_base)
-      : plan_{plan}, project_{project}, in_base_{in_base} {}
+  StartCheck(const ReadablePlan& plan,
+             const project::Project& project,
+             project::Installation installation,
+             const BaseContents& in_base)
+      : plan_{plan}, project_{project}, installation_{installation}, in_base_{in_base} {}
 
   Problems run() {
     const auto& entry = plan_.entry;
@@ -55,8 +58,10 @@ public:
       problems_.push_back(std::move(problem));
     }
     check_used(std::move(needs.programs));
-    const bool runs_apt = !plan_.dependencies.apt_packages.empty();
-    for (const auto& need : project::system_needs(plan_.working_directory(), project_, runs_apt)) {
+    const auto installation =
+        plan_.dependencies.apt_packages.empty() ? installation_ : project::Installation::by_pip;
+    for (const auto& need :
+         project::system_needs(plan_.working_directory(), project_, installation)) {
       check_need(need);
     }
     return std::move(problems_);
@@ -363,6 +368,7 @@ private:
 
   const ReadablePlan& plan_;
   const project::Project& project_;
+  project::Installation installation_;
   const BaseContents& in_base_;
   std::optional<project::NamedDistributions> named_;
   Problems problems_;
@@ -372,11 +378,12 @@ private:
 
 Problems start_advice(const ReadablePlan& plan,
                       const project::Project& project,
+                      project::Installation installation,
                       const BaseContents& in_base) {
   if (plan.user_dockerfile) {
     return {};
   }
-  return StartCheck{plan, project, in_base}.run();
+  return StartCheck{plan, project, installation, in_base}.run();
 }
 
 }  // namespace autopack::plan

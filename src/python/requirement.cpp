@@ -208,6 +208,20 @@ std::pair<std::string_view, std::optional<std::string_view>> split_marker(std::s
   return {trim(text), std::nullopt};
 }
 
+/// Returns a hint for a command line such as `pip install rich` in place of a requirement; nothing
+/// for other texts.
+std::optional<std::string> without_command(std::string_view text) {
+  static constexpr std::array<std::string_view, 5> commands{
+      "pip install ", "pip3 install ", "uv pip install ", "uv add ", "conda install "};
+  for (const auto command : commands) {
+    if (const auto rest = trim(text.substr(std::min(command.size(), text.size())));
+        text.starts_with(command) && !rest.empty()) {
+      return fmt::format("write `{}`, without `{}`", printable(rest), trim(command));
+    }
+  }
+  return std::nullopt;
+}
+
 /// Parses the text after the name: extras, then `@ url` or conditions.
 Requirement read_name(std::string_view text) {
   const auto name = leading_name(text);
@@ -260,7 +274,8 @@ Requirement read_name(std::string_view text) {
                   fmt::format("did you mean `{}={}`?", name, rest));
   }
   return refuse(fmt::format("`{}` is not a requirement: cannot read `{}` after the name",
-                            printable(text), printable(rest)));
+                            printable(text), printable(rest)),
+                without_command(text));
 }
 
 /// Matches `name @ url` and `name[extra] @ url`.

@@ -51,28 +51,105 @@ void remove_unpacked(const Means& means, const SourceMetadata& source) {
   }
 }
 
-/// Returns the text of the lock. Reads the source distributions that uv would build, one after the
-/// other, and adds what they require to `sources`.
-std::string solve(Run& run, const Means& means, std::vector<SourceMetadata>& sources) {
-  constexpr int most_sources{50};
-  for (int i = 0;; ++i) {
-    try {
-      auto lock = run.has_heavy() ? run.solve(true) : std::nullopt;
-      return lock ? *std::move(lock) : run.solve(false).value();
-    } catch (const BuildNeeded& needed) {
-      const auto parts = python::parse_requirement(needed.source());
-      const auto version = parts.rest.starts_with("==") ? parts.rest.substr(2) : std::string{};
-      const bool is_of_index = parts.name && !version.empty() && means.read_source;
-      const auto requirements =
-          is_of_index && i < most_sources ? means.read_source(*parts.name, version) : std::nullopt;
-      if (!requirements) {
-        throw;
+/// Finds what packages require that uv would build to know it.
+class BuildsAvoided {
+public:
+  BuildsAvoided(Run& run, const Means& means, std::vector<SourceMetadata>& sources)
+      : run_{run}, means_{means}, sources_{sources} {}
+
+  /// Returns the text of the lock.
+  std::string solve() {
+    for (;;) {
+      auto lock = try_to_solve();
+      if (lock && assumed_.empty()) {
+        return *std::move(lock);
       }
-      sources.push_back({.name = *parts.name, .version = version, .requirements = *requirements});
-      run.add_metadata(sources.back());
-      remove_unpacked(means, sources.back());
+      if (lock) {
+        read_assumed(*lock);
+      }
     }
   }
+
+private:
+  /// Returns nothing if `needed_` no longer stops uv.
+  std::optional<std::string> try_to_solve() {
+    try {
+      auto lock = run_.has_heavy() ? run_.solve(true) : std::nullopt;
+      return lock ? std::move(lock) : run_.solve(false);
+    } catch (const BuildNeeded& needed) {
+      constexpr int most_tries{50};
+      if (++tries_ > most_tries || !is_avoided(needed)) {
+        throw;
+      }
+      return std::nullopt;
+    } catch (const Error& error) {
+      if (needed_ && error.kind() == ErrorKind::project) {
+        throw *needed_;  // an assumption may be why there is no solution
+      }
+      throw;
+    }
+  }
+
+  bool is_avoided(const BuildNeeded& needed) {
+    const auto parts = python::parse_requirement(needed.source());
+    if (!needed.is_named()) {
+      return assume(means_.name_sources ? means_.name_sources() : std::vector<std::string>{},
+                    needed);
+    }
+    if (parts.name && parts.kind != python::Requirement::Kind::named) {
+      return assume({*parts.name}, needed);
+    }
+    const auto version = parts.rest.starts_with("==") ? parts.rest.substr(2) : std::string{};
+    const auto requirements = parts.name && !version.empty() && means_.read_source
+                                  ? means_.read_source(*parts.name, version)
+                                  : std::nullopt;
+    if (requirements) {
+      sources_.push_back({.name = *parts.name, .version = version, .requirements = *requirements});
+      run_.add_metadata(sources_.back());
+      remove_unpacked(means_, sources_.back());
+    }
+    return requirements.has_value();
+  }
+
+  /// Only uv knows the commit of a branch, so that it has to solve first, as if these packages
+  /// required nothing.
+  bool assume(const std::vector<std::string>& names, const BuildNeeded& needed) {
+    if (!means_.read_chosen || names.empty()) {
+      return false;
+    }
+    for (const auto& name : names) {
+      run_.assume_no_requirements(name);
+      assumed_.push_back(name);
+    }
+    run_.rewrite();
+    needed_ = needed;
+    return true;
+  }
+
+  void read_assumed(const std::string& lock) {
+    const auto found = means_.read_chosen(lock, assumed_);
+    if (!found) {
+      throw needed_.value();
+    }
+    for (std::size_t i = 0; i < assumed_.size(); ++i) {
+      run_.set_metadata(assumed_[i], found->at(i));
+    }
+    run_.rewrite();
+    assumed_.clear();
+    needed_.reset();
+  }
+
+  Run& run_;
+  const Means& means_;
+  std::vector<SourceMetadata>& sources_;
+  std::vector<std::string> assumed_{};   ///< names
+  std::optional<BuildNeeded> needed_{};  ///< the reason for the assumption
+  int tries_{0};
+};
+
+/// Returns the text of the lock. Adds what source distributions require to `sources`.
+std::string solve(Run& run, const Means& means, std::vector<SourceMetadata>& sources) {
+  return BuildsAvoided{run, means, sources}.solve();
 }
 
 bool is_same_version(const std::string& one, const std::string& other) {

@@ -47,7 +47,8 @@ struct NamedIndex {
 
 /// Requirements to resolve for one interpreter.
 struct Question {
-  /// Writes the requirement files, and the files that they name, below a directory.
+  /// Writes the requirement files, and the files that they name, below a directory. Is called again
+  /// when Means gave names to sources.
   std::function<void(const std::filesystem::path& directory)> write_files{};
   std::vector<std::string> requirement_files{};  ///< relative to that directory
   std::vector<std::string> requirements{};       ///< further requirements, one line each
@@ -138,6 +139,15 @@ struct Means {
   std::function<std::optional<std::vector<std::string>>(const std::string& name,
                                                         const std::string& version)>
       read_source{};
+  /// Gives a provisional name to each source without a name in Question::write_files: returns these
+  /// names. May be empty.
+  std::function<std::vector<std::string>()> name_sources{};
+  /// Returns the metadata of those packages of a lock that are a commit, a directory or an archive
+  /// and have one of `names`, in this order; nothing if one cannot be known. Their actual names
+  /// replace provisional ones. May be empty.
+  std::function<std::optional<std::vector<SourceMetadata>>(const std::string& lock,
+                                                           const std::vector<std::string>& names)>
+      read_chosen{};
   /// Returns the newest version of a package that the interpreter can use, no pre-release; nothing
   /// if there is none. May be empty.
   std::function<std::optional<python::Version>(const std::string& name)> newest{};

@@ -177,6 +177,47 @@ std::string preferences(const Question& question) {
   return text;
 }
 
+std::string toml_list(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const auto& text : texts) {
+    if (!trim(text).empty()) {
+      quoted.push_back(double_quoted(text));
+    }
+  }
+  return "[" + join(quoted, ", ") + "]";
+}
+
+/// Returns the extras in the markers of `requirements`.
+std::vector<std::string> extras_in(const std::vector<std::string>& requirements) {
+  constexpr std::string_view variable{"extra"};
+  std::vector<std::string> extras;
+  for (const auto& text : requirements) {
+    const auto marker = python::parse_requirement(text).marker.value_or("");
+    for (auto at = marker.find(variable); at != std::string::npos;
+         at = marker.find(variable, at + 1)) {
+      auto rest = trim(std::string_view{marker}.substr(at + variable.size()));
+      if (!rest.starts_with("==")) {
+        continue;
+      }
+      rest = trim(rest.substr(2));
+      const auto end = rest.empty() ? std::string_view::npos : rest.find(rest.front(), 1);
+      if (end != std::string_view::npos) {
+        extras.emplace_back(rest.substr(1, end - 1));
+      }
+    }
+  }
+  return extras;
+}
+
+/// Returns uv's setting with the metadata of a package.
+std::string metadata_text(const SourceMetadata& source) {
+  return fmt::format(
+      "[[dependency-metadata]]\nname = {}\nversion = {}\nrequires-dist = {}\nprovides-extra = "
+      "{}\n\n",
+      double_quoted(source.name), double_quoted(source.version), toml_list(source.requirements),
+      toml_list(extras_in(source.requirements)));
+}
+
 constexpr auto* own_file = "autopack-requirements.txt";
 /// uv's remark about a file, which may be one of autopack's.
 constexpr std::string_view no_requirements{"does not contain any dependencies"};
@@ -209,9 +250,7 @@ Run::Run(const Question& question, const Means& means) : question_{question}, me
   fs::create_directories(project());
   fs::create_directories(scratch_.path() / "installed");
   fs::create_directories(scratch_.path() / "empty");
-  if (question.write_files) {
-    question.write_files(project());
-  }
+  write_question_files();
   write_file(python(), interpreter_script(question.interpreter, python().string(),
                                           (scratch_.path() / "empty").string()));
   fs::permissions(python(), fs::perms::owner_all);
@@ -224,15 +263,23 @@ Run::Run(const Question& question, const Means& means) : question_{question}, me
 }
 
 void Run::add_metadata(const SourceMetadata& source) {
-  std::vector<std::string> quoted;
-  for (const auto& requirement : source.requirements) {
-    if (!trim(requirement).empty()) {
-      quoted.push_back(double_quoted(requirement));
-    }
+  metadata_ += metadata_text(source);
+}
+
+void Run::assume_no_requirements(const std::string& name) {
+  // A lower bound of another package is more usual than an upper one.
+  assumed_[name] = metadata_text({.name = name, .version = "9999"});
+}
+
+void Run::set_metadata(const std::string& name, const SourceMetadata& source) {
+  assumed_.erase(name);
+  assumed_[source.name] = metadata_text(source);
+}
+
+void Run::write_question_files() const {
+  if (question_.write_files) {
+    question_.write_files(project());
   }
-  metadata_ +=
-      fmt::format("[[dependency-metadata]]\nname = {}\nversion = {}\nrequires-dist = [{}]\n\n",
-                  double_quoted(source.name), double_quoted(source.version), join(quoted, ", "));
 }
 
 void Run::exclude(const std::string& name, const std::string& version) {
@@ -251,7 +298,11 @@ bool Run::has_heavy() const {
 std::optional<std::string> Run::solve(bool keeps_heavy) {
   write_file(lock(), preferences(question_));
   write_file(scratch_.path() / "constraints.txt", constraints(keeps_heavy));
-  write_file(scratch_.path() / "uv.toml", settings_ + metadata_);
+  auto metadata = metadata_;
+  for (const auto& [name, text] : assumed_) {
+    metadata += text;
+  }
+  write_file(scratch_.path() / "uv.toml", settings_ + metadata);
   const auto result = run_process(words(), "",
                                   {.environment = variables_,
                                    .inherits = false,

@@ -31,6 +31,15 @@ public:
   /// Adds what a source distribution requires, so that uv need not build it.
   void add_metadata(const SourceMetadata& source);
 
+  /// Assumes that a package, which is no file of an index, requires nothing.
+  void assume_no_requirements(const std::string& name);
+
+  /// Replaces the assumption about `name`.
+  void set_metadata(const std::string& name, const SourceMetadata& source);
+
+  /// Writes the files of the question again.
+  void rewrite() const { write_question_files(); }
+
   /// Never chooses that version.
   void exclude(const std::string& name, const std::string& version);
 
@@ -54,6 +63,7 @@ private:
 
   std::filesystem::path lock() const { return project() / "pylock.toml"; }
 
+  void write_question_files() const;
   void write_requirements();
   void set_variables();
   std::string constraints(bool keeps_heavy) const;
@@ -63,11 +73,12 @@ private:
   const Means& means_;
   ScratchDirectory scratch_{"resolve"};
   std::map<std::string, std::string> variables_{};
-  std::string settings_{};             ///< of uv, as are these:
-  std::string metadata_{};             ///< of source distributions
-  std::vector<std::string> inputs_{};  ///< further files with requirements
-  std::vector<std::string> bounds_{};  ///< further constraints, as are these:
-  std::string excluded_{};             ///< lines
+  std::string settings_{};                        ///< of uv, as are these:
+  std::string metadata_{};                        ///< of source distributions
+  std::map<std::string, std::string> assumed_{};  ///< further metadata, by name
+  std::vector<std::string> inputs_{};             ///< further files with requirements
+  std::vector<std::string> bounds_{};             ///< further constraints, as are these:
+  std::string excluded_{};                        ///< lines
   std::vector<MissingExtra> missing_extras_{};
 };
 

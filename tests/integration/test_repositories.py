@@ -94,17 +94,23 @@ class Repositories(unittest.TestCase):
         self.assertNotIn('yes/no', told)
         self.assertIn('Host key verification failed', told)
 
-    def test_what_pip_would_fetch_by_ssh_is_refused_with_its_place(self):
-        for lines in ([f'versioned @ git+{self.url}@main'], ['greeter>=1', f'versioned @ git+{self.url}@{self.commit}']):
-            answer = self.build(*lines, status=2)
-            self.assertIn(f'`git+{self.url}@', answer.err)
-            self.assertIn(f'requirements.txt:{len(lines)}', answer.err)
-            self.assertIn(f'git ls-remote {self.url}', answer.err)
+    def test_a_branch_is_resolved_by_the_git_of_this_machine(self):
+        line = f'versioned @ git+{self.url}@main'
+        self.env['AUTOPACK_UV'] = str(testbed.uv())
+        answer = self.build(line, SSH_AUTH_SOCK=str(self.server.agent()))
+        self.assertEqual(json.loads(docker('run', '--rm', answer.json()['uri'], 'versioned'))['versioned'][0], '3.0')
+        # pip would need ssh in the image, and the keys.
+        answer = self.build(line, flags=['--resolver=engine'], status=2)
+        self.assertIn(f'`git+{self.url}@main` is fetched over SSH, and the executor image does not have it', answer.err)
+        self.assertIn('requirements.txt:1', answer.err)
+        self.assertIn('`--resolver=engine`', answer.err)
+
+    def test_an_address_in_git_s_own_form_is_refused(self):
         answer = self.build('versioned @ git+ssh://git@host.example:team/versioned.git', status=2)
         self.assertIn('write `git+ssh://git@host.example/team/versioned.git`', answer.err)
 
-    def test_what_pip_cannot_fetch_is_named(self):
+    def test_what_pip_cannot_fetch_is_refused_before_the_build(self):
         answer = self.build(f'versioned @ git+{self.serve(self.place)}/.git@{self.commit}', flags=['--engine=docker'], status=2)
-        self.assertIn('git cannot fetch `versioned', answer.err)
-        self.assertIn('asked for in `requirements.txt` line 1', answer.err)
+        self.assertIn('is fetched by git, and the executor image does not have it', answer.err)
+        self.assertIn('requirements.txt:1', answer.err)
         self.assertIn('--system-packages=git', answer.err)

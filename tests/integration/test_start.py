@@ -59,7 +59,10 @@ class Start(unittest.TestCase):
         self.assertEqual(self.go('--script=train.py', '--requirements-file=own.txt').out, '__main__ [] None\n')
 
     def test_git_for_a_requirement_is_refused_where_the_image_has_none(self):
-        answer = self.go('--script=train.py', '--requirements=a @ git+https://127.0.0.1/a.git', status=125)
+        flags = ('--script=train.py', '--requirements=a @ git+https://127.0.0.1/a.git')
+        answer = self.go(*flags, status=125)
+        self.assertIn('could not fetch `https://127.0.0.1/a.git`', answer.err)
+        answer = self.go(*flags, '--resolver=engine', status=125)
         self.assertIn('is fetched by git, and the executor image does not have it', answer.err)
         self.assertIn('--system-packages=git', answer.err)
 

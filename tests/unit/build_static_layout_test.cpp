@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "build/wheels/static_layout.hpp"
+#include "build/wheels/static_source.hpp"
 #include "support/temporary_directory.hpp"
 #include "wheel/wheel.hpp"
 
@@ -85,6 +86,30 @@ TEST_CASE("packages, modules, data and scripts of a source distribution are laid
   CHECK(made.at("lab-1.0.data/scripts/shell") == "#!/bin/sh\n");
   CHECK(made.at("lab-1.0.dist-info/licenses/LICENSE.txt") == "MIT");
   CHECK(made.at("lab-1.0.dist-info/top_level.txt") == "lab\n");
+}
+
+TEST_CASE("a directory of sources with a plain setup.py is laid out") {
+  const auto with_setup = [](const std::string& arguments, SourceFiles more = {}) {
+    more["setup.py"] =
+        "from setuptools import setup\nsetup(name='lab', py_modules=['lab'], " + arguments + ")\n";
+    more["lab.py"] = "";
+    return static_wheel(std::move(more));
+  };
+  const auto wheel = with_setup("version='1.5', install_requires=['numpy>=1']");
+  REQUIRE(wheel);
+  CHECK(wheel->name == "lab-1.5-py3-none-any.whl");
+  CHECK(names_of(*wheel) == "lab.py");
+  CHECK(files_of(*wheel).at("lab-1.5.dist-info/METADATA") ==
+        "Metadata-Version: 2.1\nName: lab\nVersion: 1.5\nRequires-Dist: numpy>=1\n");
+  CHECK_FALSE(with_setup("version=open('v').read()"));
+  CHECK_FALSE(with_setup("url='x'"));  // no version
+  CHECK_FALSE(with_setup("version='1'", {{"pyproject.toml", "[project]\nname = 'lab'\n"}}));
+  // MANIFEST.in selects data files, and so does the list of an earlier build.
+  const std::string data = "version='1', include_package_data=True";
+  CHECK(with_setup(data));
+  CHECK_FALSE(with_setup(data, {{"MANIFEST.in", ""}}));
+  CHECK_FALSE(with_setup(data, {{"lab.egg-info/SOURCES.txt", ""}}));
+  CHECK(with_setup("version='1'", {{"MANIFEST.in", ""}}));
 }
 
 TEST_CASE("include_package_data takes the data that the source lists") {

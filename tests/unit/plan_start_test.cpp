@@ -41,8 +41,9 @@ struct Start {
       return known;
     };
     std::string text;
-    for (const auto& problem : plan::start_advice(
-             plan::make_plan(shared, project, request, base, options), project, look)) {
+    for (const auto& problem :
+         plan::start_advice(plan::make_plan(shared, project, request, base, options), project,
+                            project::Installation::pinned, look)) {
       text += problem.severity == Problem::Severity::error ? "error: "
               : project::is_certain(problem)               ? "certain: "
                                                            : "warning: ";

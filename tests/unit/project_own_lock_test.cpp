@@ -50,6 +50,20 @@ TEST_CASE("a lock of autopack's own replaces the requirement files that it read"
   CHECK(scanned(tree, {.lock = "none"}).empty());
 }
 
+TEST_CASE("a lock contains the state of what a required directory lists") {
+  const source::MemoryTree tree{{"train.py", ""},       {"requirements.txt", "./lib\n"},
+                                {"lib/setup.py", "1"},  {"lib/needs.txt", "numpy\n"},
+                                {"lib/module.py", "2"}, {"lib/deeper/more.txt", "3"}};
+  Project project;
+  project.requirement_inputs = {"lib"};
+  const auto inputs = inputs_of_own_lock(tree, project);
+  CHECK(inputs.contains("lib/setup.py"));
+  CHECK(inputs.contains("lib/needs.txt"));
+  CHECK_FALSE(inputs.contains("lib"));
+  CHECK_FALSE(inputs.contains("lib/module.py"));
+  CHECK_FALSE(inputs.contains("lib/deeper/more.txt"));
+}
+
 TEST_CASE("a comment makes a lock of autopack's own not old, a requirement does") {
   source::MemoryTree before{{"train.py", ""}, {"requirements.txt", "numpy\nrich\n"}};
   const auto lock = lock_of(before);

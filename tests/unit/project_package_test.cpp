@@ -425,6 +425,8 @@ TEST_CASE("indexes that only the project's own tool asks are reported") {
         "autopack does not read that `torch` comes from the index `pt` [name the index in "
         "requirements.txt: `--extra-index-url https://***@host/whl`]");
   CHECK(told(of_list + index) == told(of_list + index + "explicit=true\n"));
+  CHECK(told("[tool.uv.sources]\ntorch={index='ptt'}\n" + index + "explicit=true\n") ==
+        "autopack does not read that `torch` comes from the index `ptt` [did you mean `pt`?]");
   CHECK(told(index) ==
         "autopack does not read the index `https://***@host/whl`, so nothing comes "
         "from there [export PIP_EXTRA_INDEX_URL='https://***@host/whl']");

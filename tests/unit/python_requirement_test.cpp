@@ -118,6 +118,9 @@ TEST_CASE("absent parts of a requirement are empty") {
   CHECK_FALSE(parse_requirement("${SIX}").name);
   CHECK_FALSE(parse_requirement("./lib").name);
   CHECK_FALSE(parse_requirement("!").hint);
+  CHECK(parse_requirement("pip install rich>=13").hint ==
+        "write `rich>=13`, without `pip install`");
+  CHECK_FALSE(parse_requirement("pip install").hint);
   CHECK_FALSE(split_requirements("--pre").at(0).requirement);
 }
 

@@ -39,6 +39,24 @@ public:
 
   using FindUnfit = std::function<std::vector<Unfit>(const std::string&)>;
 
+  using NameSources = std::function<std::vector<std::string>()>;
+
+  using ReadChosen = std::function<std::optional<std::vector<SourceMetadata>>(
+      const std::string&, const std::vector<std::string>&)>;
+
+  /// Answers for sources that are in no index.
+  Resolution answer_with(const Question& question,
+                         const NameSources& name_sources,
+                         const ReadChosen& read_chosen) const {
+    const Uv uv{.path = program_.string(), .version = "0.13.9", .origin = "a test"};
+    const Environment environment{{{"XDG_CACHE_HOME", directory_.path().string()}}};
+    return resolve::resolve(question, {.uv = uv,
+                                       .environment = environment,
+                                       .indexes = {},
+                                       .name_sources = name_sources,
+                                       .read_chosen = read_chosen});
+  }
+
   Resolution answer(const Question& question,
                     const index::IndexSettings& indexes = {},
                     const ReadSource& read_source = {},
@@ -220,6 +238,51 @@ TEST_CASE("a source distribution that uv would build is read, if it can be") {
   CHECK(read.size() <= 60);
   const FakeUv local{"echo 'error: Failed to build `lib @ file:///x`' >&2; exit 1\n"};
   CHECK_THROWS_AS(local.answer(question(), {}, reader), BuildNeeded);
+}
+
+TEST_CASE("what a directory or a repository requires is known after a build of the chosen commit") {
+  // Like uv, it has to build an unnamed line, and a named one without metadata.
+  const FakeUv uv{
+      "config=$(echo \"$*\" | sed 's/.*--config-file=\\([^ ]*\\).*/\\1/')\n"
+      "if grep -qx ./lib r.txt; then echo 'error: The build backend returned an error' >&2; exit "
+      "1; "
+      "fi\n"
+      "name=$(sed 's/ @.*//' r.txt)\n"
+      "grep -q \"name = \\\"$name\\\"\" \"$config\" || { echo \"error: Failed to build "
+      "\\`$name @ file:///x\\`\" >&2; exit 1; }\n"
+      "printf '[[packages]]\\nname = \"%s\"\\n' \"$name\" > pylock.toml\n"
+      "grep -q six \"$config\" && printf '[[packages]]\\nname = \"six\"\\n' >> pylock.toml\n"
+      "true\n"};
+  std::string line{"./lib"};
+  auto asked = question();
+  asked.write_files = [&](const auto& folder) { write_file(folder / "r.txt", line + "\n"); };
+  std::vector<std::string> names;
+  const auto name_sources = [&] {
+    line = "given-1 @ ./lib";
+    return std::vector<std::string>{"given-1"};
+  };
+  const auto read_chosen = [&](const std::string& lock, const std::vector<std::string>& chosen) {
+    CHECK(lock.find("given-1") != std::string::npos);
+    names = chosen;
+    line = "lab @ ./lib";
+    return std::optional{
+        std::vector<SourceMetadata>{{.name = "lab", .version = "2.0", .requirements = {"six"}}}};
+  };
+  const auto packages = uv.answer_with(asked, name_sources, read_chosen).packages;
+  CHECK(packages.find("\"lab\"") != std::string::npos);
+  CHECK(packages.find("\"six\"") != std::string::npos);
+  CHECK(packages.find("given") == std::string::npos);
+  CHECK(names == std::vector<std::string>{"given-1"});
+
+  // It is the build that is missing if there is no solution without it, or if nothing can build.
+  const FakeUv strict{
+      "config=$(echo \"$*\" | sed 's/.*--config-file=\\([^ ]*\\).*/\\1/')\n"
+      "grep -q 9999 \"$config\" && { echo 'error: No solution found' >&2; exit 1; }\n"
+      "echo 'error: Failed to build `lab @ file:///x`' >&2; exit 1\n"};
+  CHECK_THROWS_AS(strict.answer_with(question(), name_sources, read_chosen), BuildNeeded);
+  line = "./lib";
+  const auto nothing = [](const auto&, const auto&) { return std::nullopt; };
+  CHECK_THROWS_AS(uv.answer_with(asked, name_sources, nothing), BuildNeeded);
 }
 
 TEST_CASE("versions that are not for the interpreter are excluded until none is chosen") {

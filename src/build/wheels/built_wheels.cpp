@@ -70,14 +70,17 @@ std::string BuiltWheels::key(const WheelSource& source) const {
 std::optional<ChosenFile> BuiltWheels::without_build(const WheelSource& source) const {
   const auto key = key_of_static_wheel(source.identity);
   const auto record = services_.wheel_records.get(key);
-  if (!source.archive || record == needs_build) {
+  if ((!source.archive && !source.files) || record == needs_build) {
     return std::nullopt;
   }
   if (auto known = ChosenFile::read(record.value_or(""));
       known && wheels_.find(known->digest.hex())) {
     return known;
   }
-  const auto wheel = static_wheel(source.archive());
+  auto files = source.files ? source.files() : std::nullopt;
+  const auto wheel = source.archive ? static_wheel(source.archive())
+                     : files        ? static_wheel(*std::move(files))
+                                    : std::nullopt;
   if (!wheel) {
     services_.wheel_records.put(key, needs_build);
     return std::nullopt;

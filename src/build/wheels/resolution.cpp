@@ -1,35 +1,25 @@
 #include "build/wheels/resolution.hpp"
 
 #include "base/contains.hpp"
-#include "base/digest.hpp"
 #include "base/elapsed.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/text.hpp"
-#include "base/tree_path.hpp"
-#include "build/wheels/built_wheels.hpp"
-#include "build/wheels/chosen_file.hpp"
 #include "build/wheels/index_versions.hpp"
 #include "build/wheels/package_index.hpp"
 #include "build/wheels/remembered_sources.hpp"
 #include "build/wheels/required_hashes.hpp"
-#include "build/wheels/sources_of_set.hpp"
-#include "build/wheels/static_source.hpp"
+#include "build/wheels/resolver_input.hpp"
+#include "build/wheels/source_reader.hpp"
 #include "build/wheels/unsatisfied.hpp"
 #include "executor/python_facts.hpp"
-#include "lock/file_names.hpp"
 #include "lock/locked_set.hpp"
 #include "lock/readers.hpp"
 #include "lock/select.hpp"
 #include "project/findings.hpp"
 #include "project/requirements/own_lock.hpp"
-#include "project/requirements/requirement_lines.hpp"
 #include "python/name.hpp"
 #include "python/requirement.hpp"
-#include "python/specifier.hpp"
-#include "python/wheel_name.hpp"
 #include "resolve/resolver.hpp"
-#include "wheel/wheel.hpp"
 
 #include <fmt/format.h>
 
@@ -56,101 +46,10 @@ constexpr std::string_view prereleases{"--pre"};
 /// Replacing one of these changes no program that the image was chosen for.
 constexpr std::array<std::string_view, 3> build_tools{"pip", "setuptools", "wheel"};
 
-/// The options in requirement files that choose an index: uv gets them as variables, expanded.
-constexpr std::array<std::string_view, 5> index_options{
-    "--index-url", "--extra-index-url", "--no-index", "--find-links", "--trusted-host"};
 /// The other options that uv reads as pip does, or that choose no version.
 constexpr std::array<std::string_view, 7> options_of_uv{
     "--no-binary",   "--only-binary", "--require-hashes", "--prefer-binary",
     "--requirement", "--constraint",  prereleases};
-
-/// Returns `text` with the lines that the installation has instead.
-std::string edited(const std::string& path,
-                   const std::string& text,
-                   const std::vector<project::LineEdit>& edits) {
-  if (std::ranges::none_of(edits, [&](const auto& edit) { return edit.file == path; })) {
-    return text;
-  }
-  auto lines = split(text, '\n');
-  for (const auto& edit : edits) {
-    const auto last = static_cast<std::size_t>(edit.last_line);
-    if (edit.file != path || last > lines.size()) {
-      continue;
-    }
-    for (auto i = static_cast<std::size_t>(edit.first_line); i < last; ++i) {
-      lines[i].clear();
-    }
-    lines[static_cast<std::size_t>(edit.first_line) - 1] = edit.text;
-  }
-  return join(lines, "\n");
-}
-
-/// Returns a requirements file without its choice of an index, with one requirement a line, at its
-/// first line: uv splits a continued line in other places than pip.
-std::string one_a_line(std::string_view text) {
-  std::vector<std::string> lines;
-  for (const auto& line : project::split_requirements(text)) {
-    lines.resize(std::max(lines.size(), static_cast<std::size_t>(line.first)));
-    auto words = line.requirement ? std::vector{*line.requirement} : std::vector<std::string>{};
-    for (const auto& [name, value] : line.options) {
-      if (!contains(index_options, name)) {
-        words.push_back(value.empty()      ? name
-                        : name == "--hash" ? name + "=" + value
-                                           : name + " " + value);
-      }
-    }
-    auto& place = lines.at(static_cast<std::size_t>(line.first) - 1);
-    place += (place.empty() ? "" : "\n") + join(words, " ");
-  }
-  return join(lines, "\n") + "\n";
-}
-
-/// Writes the files that an installation reads to `directory`.
-class InputWriter {
-public:
-  InputWriter(const Packaging& work, std::filesystem::path directory)
-      : work_{work}, directory_{std::move(directory)} {}
-
-  void write() {
-    for (const auto& path : work_.plan().dependencies.requirement_files) {
-      follow(path);
-    }
-    for (const auto& entry : work_.plan().dependencies.inputs) {
-      // A link leads to another input. uv reads no directory for itself.
-      if (entry.type == source::EntryType::file && !requirements_.contains(entry.path)) {
-        write_file(directory_ / entry.path, text_of(entry));
-      }
-    }
-  }
-
-private:
-  std::string text_of(const plan::ContextEntry& entry) const {
-    const auto& plan = work_.plan();
-    return edited(entry.path, plan.read(entry), plan.dependencies.requirement_edits);
-  }
-
-  /// Writes the requirements file at `path`, and those that it includes.
-  void follow(const std::string& path) {
-    const auto& inputs = work_.plan().dependencies.inputs;
-    const auto entry = std::ranges::find(inputs, path, &plan::ContextEntry::path);
-    if (entry == inputs.end() || !requirements_.insert(path).second) {
-      return;
-    }
-    const auto text = project::decode_requirements(text_of(*entry)).text;
-    for (const auto& line : project::split_requirements(text)) {
-      for (const auto& [name, value] : line.options) {
-        if (name == "--requirement" || name == "--constraint") {
-          follow((std::filesystem::path{parent_path(path)} / value).lexically_normal().string());
-        }
-      }
-    }
-    write_file(directory_ / path, one_a_line(text));
-  }
-
-  const Packaging& work_;
-  std::filesystem::path directory_;
-  std::set<std::string> requirements_{};  ///< paths of the files written so far
-};
 
 std::vector<Installed> installed_in(Services& services,
                                     const Packaging& work,
@@ -174,23 +73,22 @@ std::vector<Installed> installed_in(Services& services,
 resolve::Question question_of(Services& services,
                               const Packaging& work,
                               const executor::PythonFacts& facts,
-                              const LockChoice& choice) {
+                              const LockChoice& choice,
+                              ResolverInput& input) {
   const auto& dependencies = work.plan().dependencies;
-  resolve::Question question{.write_files =
-                                 [&work](const auto& directory) {
-                                   InputWriter{work, directory}.write();
-                                 },
-                             .requirement_files = dependencies.requirement_files,
-                             .requirements = dependencies.requirements,
-                             .interpreter = *facts.interpreter,
-                             .installed = installed_in(services, work, facts),
-                             .prereleases = std::ranges::any_of(
-                                 work.scanned().project.listed_options,
-                                 [](const auto& option) { return option.name == prereleases; }),
-                             .exclude_newer = choice.exclude_newer,
-                             .sources = dependencies.uv.sources,
-                             .options = dependencies.uv.options,
-                             .chooses_strategy = dependencies.uv.chooses_strategy};
+  resolve::Question question{
+      .write_files = [&input](const auto& directory) { input.write(directory); },
+      .requirement_files = dependencies.requirement_files,
+      .requirements = dependencies.requirements,
+      .interpreter = *facts.interpreter,
+      .installed = installed_in(services, work, facts),
+      .prereleases =
+          std::ranges::any_of(work.scanned().project.listed_options,
+                              [](const auto& option) { return option.name == prereleases; }),
+      .exclude_newer = choice.exclude_newer,
+      .sources = dependencies.uv.sources,
+      .options = dependencies.uv.options,
+      .chooses_strategy = dependencies.uv.chooses_strategy};
   for (const auto& [name, url, is_explicit, is_default, is_flat] : dependencies.uv.indexes) {
     question.indexes.push_back({.name = name,
                                 .url = url,
@@ -210,15 +108,16 @@ resolve::Question question_of(Services& services,
       question.direct.push_back(*listed.requirement.name);
     }
   }
-  for (const auto& text : question.requirements) {
-    if (const auto name = python::parse_requirement(text).name) {
-      question.direct.push_back(*name);
-    }
-  }
+  std::erase_if(question.requirements, [&](const std::string& text) {
+    const auto name = python::parse_requirement(text).name;
+    name ? question.direct.push_back(*name) : input.add(text);
+    return !name;
+  });
   project::sort_unique(question.direct);
   for (const auto& path : dependencies.packages) {
-    question.requirements.push_back("./" + path);
+    input.add("./" + path);
   }
+  question.requirement_files.emplace_back(ResolverInput::own_file);
   for (const auto& constraint : work.scanned().project.constraints) {
     question.constraints.push_back(constraint.is_url ? "-c " + constraint.name : constraint.text);
   }
@@ -283,81 +182,6 @@ std::string lock_text(const Packaging& work,
   return text;
 }
 
-/// Finds what source distributions require.
-class SourceReader {
-public:
-  SourceReader(Services& services,
-               const Packaging& work,
-               std::shared_ptr<PackageIndex> index,
-               const BuildWheel& build)
-      : project_{work.scanned().project},
-        uv_{work.plan().dependencies.uv},
-        index_{std::move(index)},
-        build_{build},
-        built_{services, work, index_->wheels(), {.build = build}} {}
-
-  /// Reads the source distribution of an index. Builds it, once, if that is not enough; the wheel
-  /// is then installed.
-  std::optional<std::vector<std::string>> requirements(const std::string& name,
-                                                       const std::string& version) const {
-    if (!is_of_pip_indexes(uv_, name)) {
-      return std::nullopt;
-    }
-    for (const auto& candidate : index_->client().candidates(name)) {
-      const auto parts = lock::parse_source_name(candidate.name);
-      if (!parts || parts->second != python::Version::parse(version)) {
-        continue;
-      }
-      const auto file = index_->wheels().get({.name = candidate.name,
-                                              .url = candidate.url,
-                                              .hashes = candidate.hashes,
-                                              .size = candidate.size});
-      auto found = static_requirements(file.path);
-      return found ? std::move(found)
-                   : of_wheel({.name = name,
-                               .version = parts->second,
-                               .place = place_of_requirement(project_, name)},
-                              {.name = candidate.name,
-                               .url = candidate.url,
-                               .digest = Digest::parse("sha256:" + file.sha256).value(),
-                               .size = file.size});
-    }
-    return std::nullopt;
-  }
-
-private:
-  std::optional<std::vector<std::string>> of_wheel(const lock::LockedPackage& package,
-                                                   const ChosenFile& file) const {
-    const auto source = source_of_archive(index_, package, file);
-    auto wheel = built_.find(source);
-    if (!wheel && !build_) {
-      return std::nullopt;
-    }
-    try {
-      wheel = wheel ? wheel : built_.build(source);
-    } catch (Error& error) {
-      if (error.kind() == ErrorKind::environment) {
-        return std::nullopt;  // there is no engine
-      }
-      for (const auto& remedy : remedies_for_name(package.name)) {
-        error.hint(remedy);
-      }
-      throw;
-    }
-    const auto cached = index_->wheels().find(wheel->digest.hex());
-    return cached ? std::optional{wheel::Wheel::open(cached->path, wheel->name)
-                                      .metadata()
-                                      .requires_dist}
-                  : std::nullopt;
-  }
-
-  const project::Project& project_;
-  const project::UvSettings& uv_;
-  std::shared_ptr<PackageIndex> index_;
-  const BuildWheel& build_;
-  BuiltWheels built_;
-};
-
 /// Returns ` (906.5 MB)`, the download for `name` in `lock`; empty if its size is unknown.
 std::string download_size(const std::string& name,
                           const std::string& lock,
@@ -384,12 +208,13 @@ std::optional<std::string> line_of_index(const Error& error, const project::Proj
   return std::nullopt;
 }
 
-/// Returns the paths that the project requires, with their lines.
-std::vector<std::string> required_paths(const project::Project& project) {
+/// Returns the sources that the project requires without a name, with their lines.
+std::vector<std::string> unnamed_sources(const project::Project& project) {
   std::vector<std::string> lines;
   for (const auto& listed : project.listed_requirements) {
     const auto& requirement = listed.requirement;
-    if (requirement.kind == python::Requirement::Kind::path) {
+    if (!requirement.target.empty() && !requirement.name &&
+        !requirement.target.ends_with(".whl")) {
       lines.push_back(
           fmt::format("{} requires `{}`", listed.origin, printable(requirement.target)));
     }
@@ -405,7 +230,7 @@ resolve::Resolution resolved_with_places(const Packaging& work,
     return resolve::resolve(question, means);
   } catch (resolve::BuildNeeded& error) {
     if (!error.is_named()) {
-      for (const auto& line : required_paths(work.scanned().project)) {
+      for (const auto& line : unnamed_sources(work.scanned().project)) {
         error.cause(line);
       }
     }
@@ -496,7 +321,10 @@ Problems obstacles_to_resolution(const Packaging& work,
     }
   }
   for (const auto& listed : work.scanned().project.listed_requirements) {
-    if (!listed.options.empty()) {
+    if (listed.hides_source || !variables_of(listed.requirement.target).empty()) {
+      problems.push_back({.message = "a URL with a login, a query or a variable is only for pip",
+                          .origin = listed.origin});
+    } else if (!listed.options.empty()) {
       problems.push_back(
           {.message = fmt::format("only pip knows `{}`", printable(listed.options.front())),
            .origin = listed.origin});
@@ -525,7 +353,8 @@ Locked resolve_requirements(Services& services,
   const auto uv = resolve::get_uv(services.environment, services.cancellation, index->client(),
                                   index->wheels());
   services.reporter->detail(fmt::format("uv {} from {}", uv.version, uv.origin));
-  auto question = question_of(services, work, facts, choice);
+  ResolverInput input{work};
+  auto question = question_of(services, work, facts, choice, input);
   const auto& of_uv = work.plan().dependencies.uv;
   const auto key_of_sources = key_of_sources_read(work, facts, *index);
   question.sources_read =
@@ -544,6 +373,15 @@ Locked resolve_requirements(Services& services,
        .google_token = [&](const std::string&) { return google_token(services); },
        .read_source = [&](const auto& name,
                           const auto& version) { return sources.requirements(name, version); },
+       .name_sources = [&] { return input.name_sources(); },
+       .read_chosen =
+           [&](const auto& lock, const auto& names) {
+             auto all = sources.metadata_of(lock, names, *facts.interpreter);
+             for (std::size_t i = 0; all && i < names.size(); ++i) {
+               input.rename(names[i], all->at(i).name);
+             }
+             return all;
+           },
        .newest = [&](const auto& name) { return newest.of(name); },
        .unfit = [&](const auto& packages) { return unfit.in(packages); },
        .reporter = services.reporter,

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "build/wheels/local_files.hpp"
+#include "build/wheels/static_source.hpp"
 #include "lock/file_names.hpp"
 
 #include <fmt/format.h>
@@ -32,10 +33,34 @@ WheelSource source_of_repository(const lock::LockedPackage& package) {
           .repository = source};
 }
 
+std::optional<std::map<std::string, std::string>> files_below(const packaging::Packaging& work,
+                                                              const std::string& directory) {
+  std::map<std::string, std::string> files;
+  std::uint64_t size = 0;
+  for (const auto& entry : work.plan().dependencies.inputs) {
+    if (!entry.path.starts_with(directory + "/") || entry.type == source::EntryType::directory) {
+      continue;
+    }
+    size += entry.size;
+    if (entry.type != source::EntryType::file || !may_be_read(files.size() + 1, size)) {
+      return std::nullopt;
+    }
+    files.emplace(entry.path.substr(directory.size() + 1), work.plan().read(entry));
+  }
+  return files;
+}
+
 }  // namespace
 
 std::string archive_identity(const std::string& file, const std::string& sha256) {
   return fmt::format("archive {} {}", file, sha256);
+}
+
+std::optional<std::string> identity_of_directory(const packaging::Packaging& work,
+                                                 const std::string& directory) {
+  const auto content = directory_identity(work, directory);
+  return content ? std::optional{fmt::format("directory {} {}", directory, *content)}
+                 : std::nullopt;
 }
 
 WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
@@ -66,14 +91,15 @@ SourcesOfSet sources_of(const packaging::Packaging& work,
     } else if (!package.source->directory) {
       sources.found.emplace(i, source_of_repository(package));
     } else if (const auto& directory = *package.source->directory;
-               const auto identity = directory_identity(work, directory)) {
+               auto identity = identity_of_directory(work, directory)) {
       sources.found.emplace(
           i, WheelSource{.title = fmt::format("`{}`", printable(directory)),
                          .kind = directory_kind,
                          .place = package.place,
-                         .identity = fmt::format("directory {} {}", directory, *identity),
+                         .identity = *std::move(identity),
                          .name = directory,
-                         .directory = directory});
+                         .directory = directory,
+                         .files = [&work, directory] { return files_below(work, directory); }});
     } else {
       const bool is_there = work.plan().working_directory().find(directory).has_value();
       sources.obstacles.push_back(

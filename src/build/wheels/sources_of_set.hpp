@@ -25,6 +25,10 @@ struct SourcesOfSet {
 /// Returns WheelSource::identity of a source distribution.
 std::string archive_identity(const std::string& file, const std::string& sha256);
 
+/// Returns WheelSource::identity of a directory of the project; nothing if it has no files.
+std::optional<std::string> identity_of_directory(const packaging::Packaging& work,
+                                                 const std::string& directory);
+
 /// Returns `file`, a source distribution of `package` in `index`, as the source of a wheel.
 WheelSource source_of_archive(const std::shared_ptr<PackageIndex>& index,
                               const lock::LockedPackage& package,

@@ -10,6 +10,8 @@
 #include "project/toml.hpp"
 #include "wheel/zip.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -118,13 +120,14 @@ std::optional<project::SetupPy> read_setup(const SourceFiles& texts) {
              : std::optional{project::read_setup_py(setup->second)};
 }
 
-/// Calls `read`; returns nothing if it throws Error, or if `archive` is too large.
-template <typename Read>
-auto certainly(const fs::path& archive, const Read& read) -> decltype(read()) {
+bool is_readable(const fs::path& archive) {
   std::error_code code;
-  if (fs::file_size(archive, code) > largest_archive || code) {
-    return std::nullopt;
-  }
+  return fs::file_size(archive, code) <= largest_archive && !code;
+}
+
+/// Calls `read`; returns nothing if it throws Error.
+template <typename Read>
+auto certainly(const Read& read) -> decltype(read()) {
   try {
     return read();
   } catch (const Error&) {
@@ -181,30 +184,71 @@ void check_pyproject(const std::string& text) {
   }
 }
 
+/// Returns setup.py, whose wheel is known without running it; nothing otherwise. Throws Error if
+/// another file says more about the wheel.
+std::optional<project::SetupPy> setup_of_wheel(const SourceFiles& texts) {
+  auto setup = read_setup(texts);
+  if (!setup || !setup->certain_files) {
+    return std::nullopt;
+  }
+  if (const auto found = texts.find("setup.cfg"); found != texts.end()) {
+    check_setup_cfg(found->second);
+  }
+  if (const auto found = texts.find("pyproject.toml"); found != texts.end()) {
+    check_pyproject(found->second);
+  }
+  return setup;
+}
+
+/// Throws if `include_package_data` adds files to those that setup.py names: setuptools lists them
+/// by MANIFEST.in and by the list of an earlier build.
+void refuse_if_data_is_listed(const SourceFiles& files) {
+  if (std::ranges::any_of(files, [](const auto& file) {
+        return file.first == "MANIFEST.in" || file.first.find(".egg-info/") != std::string::npos;
+      })) {
+    refuse_source("only setuptools knows its data");
+  }
+}
+
 }  // namespace
 
 std::optional<Strings> static_requirements(const fs::path& archive) {
-  return certainly(archive, [&]() -> std::optional<Strings> {
+  return certainly([&]() -> std::optional<Strings> {
+    if (!is_readable(archive)) {
+      return std::nullopt;
+    }
     const auto setup = read_setup(read_descriptions(archive));
     return setup ? setup->certain_requirements : std::nullopt;
   });
 }
 
 std::optional<StaticWheel> static_wheel(const fs::path& archive) {
-  return certainly(archive, [&]() -> std::optional<StaticWheel> {
-    const auto texts = read_descriptions(archive);
-    const auto setup = read_setup(texts);
-    if (!setup || !setup->certain_files) {
+  return certainly([&]() -> std::optional<StaticWheel> {
+    const auto setup =
+        is_readable(archive) ? setup_of_wheel(read_descriptions(archive)) : std::nullopt;
+    return setup ? std::optional{lay_out(*setup, read_all_files(archive))} : std::nullopt;
+  });
+}
+
+std::optional<StaticWheel> static_wheel(SourceFiles files) {
+  return certainly([&]() -> std::optional<StaticWheel> {
+    auto setup = setup_of_wheel(files);
+    if (!setup || !setup->certain_files->name || !setup->certain_files->version) {
       return std::nullopt;
     }
-    if (const auto found = texts.find("setup.cfg"); found != texts.end()) {
-      check_setup_cfg(found->second);
+    auto& says = *setup->certain_files;
+    if (says.has_listed_data) {
+      refuse_if_data_is_listed(files);
+      says.has_listed_data = false;
     }
-    if (const auto found = texts.find("pyproject.toml"); found != texts.end()) {
-      check_pyproject(found->second);
-    }
-    return lay_out(*setup, read_all_files(archive));
+    files["PKG-INFO"] =
+        fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\n", *says.name, *says.version);
+    return lay_out(*setup, files);
   });
+}
+
+bool may_be_read(std::size_t count, std::uint64_t size) {
+  return count <= most_source_files && size <= largest_static_wheel;
 }
 
 }  // namespace autopack::build

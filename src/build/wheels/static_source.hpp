@@ -2,6 +2,8 @@
 
 #include "build/wheels/static_layout.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,5 +20,12 @@ std::optional<std::vector<std::string>> static_requirements(const std::filesyste
 /// installed files, made without running its setup.py; nothing as above. The same archive gives the
 /// same bytes.
 std::optional<StaticWheel> static_wheel(const std::filesystem::path& archive);
+
+/// Returns the same for the directory of sources that has `files`; nothing also if setup.py does
+/// not say its name and version.
+std::optional<StaticWheel> static_wheel(SourceFiles files);
+
+/// Returns true if a directory with so many files of `size` bytes in all may be read for that.
+bool may_be_read(std::size_t count, std::uint64_t size);
 
 }  // namespace autopack::build

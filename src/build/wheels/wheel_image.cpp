@@ -269,7 +269,8 @@ Requirements resolved(Services& services,
                                         ? image::file_time(services.environment)
                                         : std::time(nullptr));
     } catch (const resolve::BuildNeeded& error) {
-      found.obstacles = {error.message()};
+      const auto causes = join(error.causes(), ", ");
+      found.obstacles = {error.message() + (causes.empty() ? "" : " (" + causes + ")")};
       return found;
     } catch (Error& error) {
       if (error.kind() == ErrorKind::remote) {
@@ -285,6 +286,21 @@ Requirements resolved(Services& services,
   take_resolution(work, *text, found);
   found.remembered = kept.as_remembered(*text);
   return found;
+}
+
+}  // namespace
+
+namespace {
+
+/// Returns why the first package of `set` that pip has to install requires it; nothing if there is
+/// none.
+std::optional<std::string> obstacle_in(const lock::LockedSet& set) {
+  const auto found = std::ranges::find_if(
+      set.packages, [](const auto& package) { return package.obstacle.has_value(); });
+  return found == set.packages.end()
+             ? std::nullopt
+             : std::optional{fmt::format("{}: `{}`: {}", found->place, printable(found->name),
+                                         *found->obstacle)};
 }
 
 }  // namespace
@@ -318,6 +334,10 @@ Requirements find_requirements(const Packaging& work,
     if (found.may_resolve && !work.plan().dependencies.uv.empty()) {
       found.set.reset();  // the pins' files may be in an index that only uv asks
       pins.reason = "`[tool.uv]` of pyproject.toml names indexes or versions";
+    }
+    if (const auto open = found.may_resolve && found.set ? obstacle_in(*found.set) : std::nullopt) {
+      found.set.reset();  // uv knows the commit of a branch
+      pins.reason = *open;
     }
     if (!found.set) {
       found.obstacles.push_back(std::move(pins.reason));
@@ -470,8 +490,13 @@ std::map<std::string, std::set<std::string>> known_requirers(
 
 /// Returns true if the source that `files` choose for `package` was seen to need no build.
 bool is_plain_source(const Services& services,
+                     const Packaging& work,
                      const lock::LockedPackage& package,
                      const lock::FileChooser& files) {
+  if (package.source && package.source->directory) {
+    const auto identity = identity_of_directory(work, *package.source->directory);
+    return identity && was_made_without_build(services, *identity);
+  }
   if (package.source || package.files.empty()) {
     return false;
   }
@@ -533,7 +558,7 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
   for (const auto& package : found.set->packages) {
     if (auto obstacle = obstacle_of(package, files)) {
       expected.obstacles.push_back(std::move(*obstacle));
-    } else if (const auto kind = is_plain_source(services, package, files)
+    } else if (const auto kind = is_plain_source(services, work, package, files)
                                      ? std::nullopt
                                      : kind_of_source(package, files)) {
       const auto& name = package.name.empty() && package.source

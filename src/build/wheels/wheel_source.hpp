@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,9 @@ struct WheelSource {
 
   std::function<std::filesystem::path()> archive{};  ///< fetches a file
   std::optional<std::string> directory{};            ///< in the requirements that a plan reads
+  /// Reads the directory's files by their paths in it; nothing if there are too many, or other
+  /// files than plain ones.
+  std::function<std::optional<std::map<std::string, std::string>>()> files{};
   std::optional<lock::LockedSource> repository{};
 };
 

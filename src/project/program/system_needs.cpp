@@ -151,23 +151,19 @@ std::string place_of(const std::string& target, const Project& project) {
 
 /// This machine's git has its user's keys; a build's git has none.
 SystemNeed need_of_ssh(const std::string& target) {
-  const auto commit = target.rfind('@');
-  const auto path = target.find('/', target.find("://") + 3);
-  const bool has_revision = commit != std::string::npos && commit > path;
-  const auto url = target.substr(0, has_revision ? commit : target.find('#')).substr(4);
   return {.message = fmt::format("`{}` is fetched over SSH", printable(target)),
           .any_of = {"program:ssh"},
-          .other_hint = fmt::format(
-              "name the commit in full (`git ls-remote {}` prints it), pin all other requirements, "
-              "and install no system packages: git of this machine fetches it then, with your keys",
-              printable(url))};
+          .other_hint =
+              "without system packages, `--resolver=engine` and `--engine=docker`, the "
+              "git of this machine fetches it, with your keys"};
 }
 
 void add_git(std::vector<SystemNeed>& needs,
              const std::vector<python::Requirement>& requirements,
              const Project& project,
-             bool runs_apt) {
-  const bool runs_pip = runs_apt || (project.package && project.package->installs);
+             Installation installation) {
+  const bool runs_pip =
+      installation == Installation::by_pip || (project.package && project.package->installs);
   if (!runs_pip && std::ranges::all_of(requirements, leaves_no_choice)) {
     return;
   }
@@ -263,11 +259,13 @@ bool builds_extensions(const source::Tree& tree) {
 
 std::vector<SystemNeed> system_needs(const source::Tree& tree,
                                      const Project& project,
-                                     bool runs_apt) {
+                                     Installation installation) {
   std::vector<SystemNeed> needs;
   const auto requirements = all_requirements(tree, project);
-  add_git(needs, requirements, project, runs_apt);
-  add_computed_git(needs, tree, project);
+  if (installation != Installation::resolved) {
+    add_git(needs, requirements, project, installation);
+    add_computed_git(needs, tree, project);
+  }
   add_rows(needs, requirements);
   if (project.package && builds_extensions(tree)) {
     needs.push_back({.message = "the project's own package builds an extension, which takes a "

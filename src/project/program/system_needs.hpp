@@ -19,10 +19,16 @@ struct SystemNeed {
   std::string origin{};                     ///< `requirements.txt:3`; empty if unknown
 };
 
-/// Returns the known system needs of the requirements and the project's own package. `runs_apt`:
-/// the image installs packages of its distribution, so that pip runs, too.
+/// How requirements are installed.
+enum class Installation {
+  resolved,  ///< as wheels: the git of this machine fetches repositories
+  pinned,    ///< likewise if they leave nothing open, else by pip in the executor image
+  by_pip     ///< by pip in the executor image
+};
+
+/// Returns the known system needs of the requirements and the project's own package.
 std::vector<SystemNeed> system_needs(const source::Tree& tree,
                                      const Project& project,
-                                     bool runs_apt = false);
+                                     Installation installation = Installation::pinned);
 
 }  // namespace autopack::project

@@ -54,6 +54,25 @@ std::string state_of(const source::Tree& tree, const std::string& path) {
   return sha256(has_lines ? without_comments(text) : text).str();
 }
 
+/// Returns `path`, or for a directory of sources the files that may list what it requires.
+std::vector<std::string> files_of_input(const source::Tree& tree, const std::string& path) {
+  const auto entry = tree.find(path);
+  if (!entry || entry->type != source::EntryType::directory) {
+    return {path};
+  }
+  static constexpr std::array<std::string_view, 4> endings{".txt", ".in", ".toml", ".cfg"};
+  std::vector<std::string> files;
+  for (const auto& file : tree.list(path)) {
+    const auto name = base_name(file.path);
+    if (file.type == source::EntryType::file &&
+        (name == "setup.py" ||
+         std::ranges::any_of(endings, [&](const auto ending) { return name.ends_with(ending); }))) {
+      files.push_back(join_path(path, name));
+    }
+  }
+  return files;
+}
+
 std::vector<std::string> texts_in(const toml::array* array) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
@@ -106,9 +125,11 @@ std::map<std::string, std::string> inputs_of_own_lock(const source::Tree& tree,
   }
   for (const auto* paths : {&project.requirement_inputs, &more}) {
     for (const auto& path : *paths) {
-      const auto state = state_of(tree, path);
-      if (state != absent) {  // a directory
-        inputs[path] = state;
+      for (const auto& file : files_of_input(tree, path)) {
+        const auto state = state_of(tree, file);
+        if (state != absent) {
+          inputs[file] = state;
+        }
       }
     }
   }

@@ -1,5 +1,6 @@
 #include "project/requirements/uv_sources.hpp"
 
+#include "base/contains.hpp"
 #include "base/text.hpp"
 #include "base/tree_path.hpp"
 #include "base/url.hpp"
@@ -185,13 +186,16 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
     const auto from = index ? fmt::format("the index `{}`", printable(*index))
                             : fmt::format("`{}`", printable(redact_credentials(*other)));
     std::string url = "URL";
+    std::vector<std::string> names;
     const auto* const all = document_["tool"]["uv"]["index"].as_array();
     for (const auto& item : all == nullptr ? toml::array{} : *all) {
       const auto* const one = item.as_table();
-      if (one != nullptr && index && (*one)["name"].value<std::string>() == index) {
+      names.push_back(one == nullptr ? "" : (*one)["name"].value_or(std::string{}));
+      if (one != nullptr && index && names.back() == index) {
         url = (*one)["url"].value_or(url);
       }
     }
+    const auto near = index && !contains(names, *index) ? nearest(*index, names) : std::nullopt;
     const bool is_known = std::ranges::any_of(request_.pip.indexes, [&](const auto& one) {
       return comparable_url(one) == comparable_url(url);
     });
@@ -202,11 +206,12 @@ void UvSources::report_unread(const Source& source, const std::string& name) {
               {.message = fmt::format("that `{}` comes from {}", name, from),
                .origin = place,
                .hints = {
-                   index ? fmt::format("name the index in requirements.txt: "
-                                       "`--extra-index-url {}`",
-                                       printable(redact_credentials(url)))
-                         : fmt::format("write `{} @ URL` into the dependencies, with its marker",
-                                       name)}}));
+                   near    ? fmt::format("did you mean `{}`?", printable(*near))
+                   : index ? fmt::format("name the index in requirements.txt: "
+                                         "`--extra-index-url {}`",
+                                         printable(redact_credentials(url)))
+                           : fmt::format("write `{} @ URL` into the dependencies, with its marker",
+                                         name)}}));
       return;
     }
   }
