@@ -7,7 +7,7 @@
 
 namespace autopack::lock {
 
-/// Records `source` as what `package` is built from. If its URL is invalid or contains a login, or
+/// Records `source`, from which `package` is built. If its URL is invalid or contains a login, or
 /// its commit is not a full hash, marks `package` as needing the engine instead.
 void set_repository(LockedPackage& package, LockedSource source);
 

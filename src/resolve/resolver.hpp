@@ -59,7 +59,7 @@ struct Question {
   bool prereleases{false};              ///< takes pre-releases as well
   std::optional<std::string> before{};  ///< a lock in the format of PEP 751: its versions are kept
                                         ///< if they may be
-  std::vector<std::string> upgrades{};  ///< names (PEP 503) whose versions are chosen anew
+  std::vector<std::string> upgrades{};  ///< names (PEP 503) whose versions are chosen again
   std::optional<std::string> exclude_newer{};  ///< ignore files uploaded later: a date
   /// Read by earlier resolutions; uv fetches none of them.
   std::vector<SourceMetadata> sources_read{};

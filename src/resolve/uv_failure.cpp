@@ -187,7 +187,7 @@ void throw_uv_failure(const ProcessResult& result, const std::filesystem::path& 
   }
   if (message.empty() && causes.empty()) {
     throw Error(ErrorKind::environment,
-                fmt::format("uv ended with status {} and said nothing", result.status));
+                fmt::format("uv ended with status {} and printed nothing", result.status));
   }
   throw error;
 }

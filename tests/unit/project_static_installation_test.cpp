@@ -166,7 +166,7 @@ TEST_CASE("why a package has to be built") {
        project_of("setuptools", "", "", {{"data/a.csv", ""}})},
       {"`plain` has no `__init__.py`",
        project_of("setuptools", "", "[tool.setuptools.packages.find]\n", {{"plain/a.py", ""}})},
-      {"`My.Lab.egg-info` is written anew",
+      {"`My.Lab.egg-info` is written again",
        project_of("setuptools", "", "[tool.setuptools]\npackages = [\"my_lab\"]\n",
                   {{"My.Lab.egg-info/PKG-INFO", ""}, {".dockerignore", "!*.egg-info\n"}})},
       {"`tool.poetry.build` may say otherwise",

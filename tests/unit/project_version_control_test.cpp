@@ -151,7 +151,7 @@ TEST_CASE("missing information of git about a version is reported") {
         "this commit: in the image it is `0.1.dev0`");
   CHECK(version_of(scm, GitDescription{.tag = "nightly-2", .at_tag = true}) == "2");
   CHECK(version_of(scm + "tag_regex='^pkg/(?P<version>.*)$'\n", later) ==
-        "0.0.0 | git's tag `v1.2.3` says no version of the package: in the image it is `0.0.0`");
+        "0.0.0 | git's tag `v1.2.3` is not a version of the package: in the image it is `0.0.0`");
   CHECK(version_of(scm + "version_scheme='calver-by-date'\n", later) ==
         "1.2.4.dev0 | only setuptools-scm itself can follow `version_scheme`: in the image the "
         "version of the package is `1.2.4.dev0`");
@@ -161,7 +161,7 @@ TEST_CASE("missing information of git about a version is reported") {
   const auto shallow = scan_with({{"pyproject.toml", scm}}, GitDescription{.shallow = true});
   REQUIRE(shallow.project.warnings.size() == 1);
   CHECK(join(shallow.project.warnings[0].hints, "\n") ==
-        "`--build-env=SETUPTOOLS_SCM_PRETEND_VERSION=VERSION` says another\n"
+        "`--build-env=SETUPTOOLS_SCM_PRETEND_VERSION=VERSION` sets another\n"
         "the clone is shallow: `git fetch --unshallow --tags` fetches the rest");
 }
 

@@ -164,7 +164,7 @@ TEST_CASE("what a project says for uv is passed on, and the indexes of pip follo
 TEST_CASE("a program that writes no lock is not believed") {
   CHECK(failure(FakeUv{"trap - EXIT\n"}).ends_with(" ended without a lock"));
   CHECK(failure(FakeUv{"trap - EXIT; exit 7\n"}) ==
-        "environment: uv ended with status 7 and said nothing");
+        "environment: uv ended with status 7 and printed nothing");
 }
 
 TEST_CASE("what the image has at the resolved version is not chosen again") {

@@ -39,7 +39,7 @@ struct ChosenFile {
 std::vector<lock::Candidate> to_candidates(const std::vector<index::Candidate>& offered);
 
 /// Returns how to fetch `file` for `package`. If the package lists hashes, the file must match one
-/// of them, whatever the index says.
+/// of them, even if the index has another.
 index::Download download_of(const lock::LockedPackage& package, const index::Candidate& file);
 
 /// Returns how to fetch a file that a lock names by its URL.

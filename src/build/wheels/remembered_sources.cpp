@@ -6,7 +6,7 @@
 #include <cstddef>
 
 // uv downloads and unpacks a source distribution each time when it has to ask a build what the
-// distribution requires. What was read once is given to uv the next time.
+// distribution requires. uv gets these lines the next time.
 namespace autopack::build {
 
 namespace {

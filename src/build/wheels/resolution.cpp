@@ -213,8 +213,7 @@ std::vector<std::string> unnamed_sources(const project::Project& project) {
   std::vector<std::string> lines;
   for (const auto& listed : project.listed_requirements) {
     const auto& requirement = listed.requirement;
-    if (!requirement.target.empty() && !requirement.name &&
-        !requirement.target.ends_with(".whl")) {
+    if (!requirement.target.empty() && !requirement.name && !requirement.target.ends_with(".whl")) {
       lines.push_back(
           fmt::format("{} requires `{}`", listed.origin, printable(requirement.target)));
     }

@@ -17,8 +17,8 @@ namespace autopack::build {
 /// How to choose versions for a lock.
 struct LockChoice {
   std::optional<std::string> before{};         ///< the lock whose versions are kept
-  bool upgrades{false};                        ///< chooses every version anew
-  std::vector<std::string> upgraded{};         ///< names whose versions are chosen anew
+  bool upgrades{false};                        ///< chooses every version again
+  std::vector<std::string> upgraded{};         ///< names whose versions are chosen again
   std::optional<std::string> exclude_newer{};  ///< ignore files uploaded after this date
   /// Builds source distributions whose dependencies only their build knows; may be empty.
   BuildWheel build{};

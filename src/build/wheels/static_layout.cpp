@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-// A setup.py that only calls setup() with literals says which files its wheel has. The rules are
+// The files of a wheel are known if its setup.py only calls setup() with literals. The rules are
 // those of setuptools (build_py, build_scripts, find_packages). Its versions differ in headers of
 // METADATA and in the place of licenses, not in the files that a program imports.
 

@@ -31,7 +31,7 @@ constexpr std::uint64_t largest_tree{500'000'000};         // bytes, unpacked
 constexpr std::uint64_t largest_kept{1'000'000};           // bytes of one description
 constexpr std::uint64_t largest_static_wheel{30'000'000};  // bytes
 constexpr std::size_t most_source_files{10'000};
-/// What the other descriptions have if setup.py is not the only one that says requirements.
+/// The other descriptions have one of these if they list requirements, too.
 constexpr std::array<std::string_view, 3> elsewhere{"[project]", "install_requires",
                                                     "extras_require"};
 constexpr std::array<std::string_view, 4> descriptions{"setup.py", "setup.cfg", "pyproject.toml",

@@ -20,7 +20,7 @@ Error with_places(Error error,
                   const project::Project& project,
                   const std::vector<std::string>& others);
 
-/// Returns the remedy for the name of a requirement that is no package, or one that cannot be
+/// Returns the remedy for the name of a requirement that no package has, or that cannot be
 /// installed: the module's package, or the name that may be meant. Empty if there is none.
 std::vector<std::string> remedies_for_name(const std::string& name);
 

@@ -362,7 +362,7 @@ private:
       return;
     }
     if (index_->is_nowhere()) {
-      obstacles_.emplace_back("nothing says which package index to ask");
+      obstacles_.emplace_back("no setting names a package index");
       return;
     }
     std::map<std::string, std::vector<index::Candidate>> offered;

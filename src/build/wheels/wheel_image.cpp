@@ -179,7 +179,7 @@ std::vector<std::string> obstacles_to_wheels(const Packaging& work) {
   };
   note(work.request().engine == packaging::Engine::docker, "`--engine=docker`");
   note(work.request().options.templates || plan.user_dockerfile,
-       "a Dockerfile of the user's own says how they are installed");
+       "a Dockerfile of the user's own installs them");
   for (const auto& package : dependencies.apt_packages) {
     obstacles.push_back(fmt::format("`{}` is installed with apt-get", package));
   }
@@ -241,7 +241,7 @@ bool is_for_pip(const Error& error) {
          error.message().find("could not build ") == std::string::npos;
 }
 
-/// Returns the requirements as uv resolves them, anew if they must be fresh; nothing, with an
+/// Returns the requirements as uv resolves them, again if they must be fresh; nothing, with an
 /// obstacle, if only an engine can know it.
 Requirements resolved(Services& services,
                       const Packaging& work,

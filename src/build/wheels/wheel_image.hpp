@@ -86,7 +86,7 @@ Requirements find_requirements(const packaging::Packaging& work,
                                executor::PythonFacts facts,
                                FoundOwnPackage own);
 
-/// The expected way to install the requirements of `work`, from what is known on this machine.
+/// The expected way to install the requirements of `work`, as far as this machine knows.
 struct ExpectedInstallation {
   /// A package whose file a lock or a resolution names.
   struct Sized {

@@ -199,7 +199,7 @@ private:
     for (const auto& written : {installation.name, replace_all(installation.name, "-", "_")}) {
       if (const auto left = join_path(installation.directory, written + ".egg-info");
           tree_.is_directory(left)) {
-        return fmt::format("`{}` is written anew", left);
+        return fmt::format("`{}` is written again", left);
       }
     }
     return std::nullopt;

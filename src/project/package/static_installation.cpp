@@ -127,7 +127,7 @@ std::string type_of(const std::string& file) {
       {".md", "text/markdown"}, {".rst", "text/x-rst"}, {".txt", "text/plain"}};
   const auto found = types.find(to_lower(file.substr(std::min(file.rfind('.'), file.size()))));
   if (found == types.end()) {
-    leave_to_build(fmt::format("nothing says what kind of text `{}` is", file));
+    leave_to_build(fmt::format("the kind of text in `{}` is unknown", file));
   }
   return found->second;
 }
@@ -173,7 +173,7 @@ std::optional<Readme> read_readme(const toml::table& project, LookingTree& tree)
   const auto* const text = table.get("text");
   const auto* const type = table.get("content-type");
   if (table.size() != 2 || type == nullptr || (file == nullptr) == (text == nullptr)) {
-    leave_to_build("`project.readme` says more than a text and its type");
+    leave_to_build("`project.readme` has more than a text and its type");
   }
   return Readme{.type = line_of(*type, "readme"),
                 .text = file != nullptr ? read_named_text(tree, line_of(*file, "readme"), "readme")
@@ -218,7 +218,7 @@ std::optional<std::string> entry_points_text(const toml::table& project) {
   for (const auto& [group, entries] : table_of(*node, "entry-points")) {
     if (group == "console_scripts" || group == "gui_scripts" ||
         !is_alphanumeric(group.str(), "-_.")) {
-      leave_to_build("`project.entry-points` has a group that is none");
+      leave_to_build("`project.entry-points` has something else than a group");
     }
     add(group.str(), table_of(entries, "entry-points"), false);
   }
@@ -464,7 +464,7 @@ private:
     for (const auto& [key, list] : table_of(*node, "optional-dependencies")) {
       const auto extra = python::normalise_name(key.str());
       if (extra.empty() || !is_alphanumeric(extra, "-")) {
-        leave_to_build("`project.optional-dependencies` has a name that is none");
+        leave_to_build("`project.optional-dependencies` has a malformed name");
       }
       add("Provides-Extra", extra);
       for (const auto& text : lines_of(list, "optional-dependencies")) {

@@ -225,7 +225,7 @@ std::optional<std::string> version_of_user(const VersionSources& sources,
 
 std::vector<std::string> hints(const VersionControl& tool) {
   return tool.variable
-             ? std::vector{fmt::format("`--build-env={}=VERSION` says another", *tool.variable)}
+             ? std::vector{fmt::format("`--build-env={}=VERSION` sets another", *tool.variable)}
              : std::vector<std::string>{};
 }
 
@@ -260,7 +260,7 @@ std::string version_of_repository(Findings& findings,
   const auto version = version_from(tool, *description);
   if (!version) {
     findings.warn(
-        fmt::format("git's tag `{}` says no version of the package: in the image it is `{}`",
+        fmt::format("git's tag `{}` is not a version of the package: in the image it is `{}`",
                     printable(description->tag.value_or("")), unknown_version),
         tool.origin, hints(tool));
     return unknown_version;

@@ -13,7 +13,7 @@
 #include <array>
 #include <exception>
 
-// A lock of another tool stands for the project's own description, so that requirement files beside
+// A lock of another tool replaces the project's own description, so that requirement files beside
 // it win. `autopack lock` resolves those files themselves: its lock replaces them as long as they
 // are the ones that it read.
 

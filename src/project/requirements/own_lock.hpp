@@ -27,7 +27,7 @@ std::map<std::string, std::string> inputs_of_own_lock(const source::Tree& tree,
                                                       const Project& project,
                                                       const std::vector<std::string>& more = {});
 
-/// Returns the choices of `request` that change what is locked, one line each.
+/// Returns the choices of `request` that change the lock, one line each.
 std::vector<std::string> choices_of_own_lock(const Request& request);
 
 /// Returns `torch==2.4.0` for each package that the lock `text` leaves to the executor image.

@@ -142,7 +142,7 @@ std::string reason_for_hashes(const Project& project) {
   }
   for (const auto& option : project.listed_options) {
     if (option.name == "--require-hashes") {
-      return fmt::format("{} says `--require-hashes`", printable(option.origin));
+      return fmt::format("{} has `--require-hashes`", printable(option.origin));
     }
   }
   return "another requirement has one";
@@ -185,7 +185,7 @@ void check_unhashable(Findings& findings, const Project& project) {
   }
 }
 
-/// Files without a hash, which pip reads anew whatever is installed.
+/// Files without a hash, which pip reads again whatever is installed.
 void check_files(Findings& findings, const Project& project) {
   Listed files;
   for (const auto& listed : project.listed_requirements) {

@@ -225,7 +225,7 @@ std::string flag_for(const std::vector<std::string>& files) {
   return fmt::format("--requirements-file={}", shell_quote(join(files, ",")));
 }
 
-/// Returns the only matching file, or the one whose name says that the others extend it.
+/// Returns the only matching file, or the one that the others extend, by its name.
 std::vector<std::string> choose(Findings& findings, const std::vector<std::string>& files) {
   if (files.size() < 2) {
     return files;

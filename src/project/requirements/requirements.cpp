@@ -101,7 +101,7 @@ void RequirementsReader::read_option(const std::string& name,
   } else {
     project_->normalised_requirements.push_back(
         value.empty() ? name : fmt::format("{} {}", name, shown_source(value)));
-    // A login of variables is no secret, and needed to ask the index.
+    // A login of variables is not secret, and the index needs it.
     const bool has_variables = value.find("${") != std::string::npos &&
                                value.find('?') == std::string::npos && !holds_credentials(value);
     project_->listed_options.push_back(

@@ -11,9 +11,9 @@ namespace autopack::project {
 /// `request`.
 bool is_source_active(const toml::table& source, const Request& request);
 
-/// Returns what `[tool.uv]` of `document`, a pyproject.toml, says about indexes and versions.
-/// Leaves out indexes that are no web servers, or whose URL contains a login, and pip's default
-/// index, of which a machine may have a mirror.
+/// Returns the indexes and versions in `[tool.uv]` of `document`, a pyproject.toml.
+/// Leaves out indexes that are not on a web server, or whose URL contains a login, and pip's
+/// default index, of which a machine may have a mirror.
 UvSettings uv_settings(const toml::table& document, const Request& request);
 
 /// Returns true for pip's default index: its host has two labels, and this is the first.
