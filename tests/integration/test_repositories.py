@@ -3,9 +3,9 @@
 import functools
 import http.server
 import json
-import threading
 import unittest
 
+import loopback
 import secret_watch
 import testbed
 from repositories import git
@@ -55,12 +55,9 @@ class Repositories(unittest.TestCase):
         return autopack(*self.words(*flags), cwd=self.folder, env={**self.env, **env}, status=status)
 
     def serve(self, folder):
-        handler = functools.partial(Quiet, directory=str(folder))
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        return f'http://127.0.0.1:{server.server_address[1]}'
+        server = loopback.Server(functools.partial(Quiet, directory=str(folder)))
+        self.addCleanup(server.close)
+        return server.url.rstrip('/')
 
     def test_by_ssh_with_the_key_of_an_agent_and_by_http(self):
         other, commit = repository('other')

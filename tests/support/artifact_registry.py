@@ -10,7 +10,6 @@ before the first push. The login is an access token, exchanged at the host's own
 
 import base64
 import hashlib
-import http.server
 import itertools
 import json
 import re
@@ -40,7 +39,7 @@ def refusal(status, code, message, **headers):
     return status, headers, json.dumps({'errors': [{'code': code, 'message': message}]}).encode()
 
 
-class ArtifactRegistry(http.server.ThreadingHTTPServer):
+class ArtifactRegistry(loopback.ThreadingServer):
     daemon_threads = True
 
     def __init__(self, certificates):
