@@ -100,7 +100,7 @@ class WithoutADaemon(Base):
         self.assertNotEqual(first['digest'], second['digest'])
         self.assertEqual(second['engine'], 'direct')
         self.assertLess(second['bytes_uploaded'], 20_000)
-        self.assertIn('edited', docker('run', '--rm', self.pulled(second['uri'])))
+        self.assertIn('edited', testbed.run_image(self.pulled(second['uri'])))
 
     def test_nothing_changed_is_reused(self):
         folder = testbed.example('script')
@@ -178,7 +178,7 @@ class WhatTheRegistryHas(Base):
 
     def check_whole(self, image):
         uri = self.pulled(image['uri'])
-        self.assertIn('edit', docker('run', '--rm', uri))
+        self.assertIn('edit', testbed.run_image(uri))
         tree = testbed.file_tree(uri, '/usr/app')
         for name in ('weights.bin', 'table.csv'):
             self.assertEqual(tree[f'/usr/app/{name}'][4], hashlib.sha256((self.folder / name).read_bytes()).hexdigest())

@@ -11,7 +11,7 @@ import unittest
 
 import secret_watch
 import testbed
-from testbed import autopack, docker
+from testbed import autopack
 
 
 def containers_that_run(word):
@@ -152,7 +152,7 @@ class Podman(unittest.TestCase):
         answer = autopack('build', '--executor-image-uri=localhost/autopack-tests/python:1', '--script=trainer/task.py',
                           '--output-image-uri', f'{target}:t', cwd=folder, env=env)
         self.assertTrue(answer.out.startswith(f'{target}@sha256:'), answer)
-        said = docker('run', '--rm', answer.out.strip())
+        said = testbed.run_image(answer.out.strip())
         self.assertIn('accuracy: 0.9', said)
         answer = autopack('run', '--executor-image-uri=localhost/autopack-tests/python:1', '--script=trainer/task.py',
                           cwd=folder, env=env)

@@ -98,7 +98,7 @@ class Examples(unittest.TestCase):
 
                 testbed.remove_images(target)
                 docker('pull', '--quiet', image['uri'])
-                said = docker('run', '--rm', image['uri'])
+                said = testbed.run_image(image['uri'])
                 for line in output:
                     self.assertIn(line, said)
 
@@ -136,7 +136,7 @@ class Examples(unittest.TestCase):
                 uploaded = [layer for layer in second['layers'] if layer['uploaded']]
                 self.assertLessEqual(len(uploaded), 1)
                 self.assertLess(second['bytes_uploaded'], 100_000)
-                self.assertIn('edited', docker('run', '--rm', second['uri']))
+                self.assertIn('edited', testbed.run_image(second['uri']))
 
     def test_the_same_project_again_is_the_same_image(self):
         folder = testbed.example('script')
@@ -153,13 +153,11 @@ class Examples(unittest.TestCase):
         requirement = folder / 'requirements' / 'numbers.txt'
         requirement.write_text(requirement.read_text() + 'greeter == 1.0\n')
         second = build(folder, f'{target}:second', '--script=trainer/task.py')
-        program = ['run', '--rm', '--entrypoint', 'python3', second['uri'], '-c',
-                   'import greeter; print(greeter.hello())']
-        self.assertEqual(docker(*program), 'hello one')
+        program = ['-c', 'import greeter; print(greeter.hello())']
+        self.assertEqual(testbed.run_image('--entrypoint', 'python3', second['uri'], *program), 'hello one')
         requirement.write_text(requirement.read_text().replace('1.0', '2.0'))
         third = build(folder, f'{target}:third', '--script=trainer/task.py')
-        program[4] = third['uri']
-        self.assertEqual(docker(*program), 'hello two')
+        self.assertEqual(testbed.run_image('--entrypoint', 'python3', third['uri'], *program), 'hello two')
         digests = {first['digest'], second['digest'], third['digest']}
         self.assertEqual(len(digests), 3)
 
@@ -169,7 +167,7 @@ class Examples(unittest.TestCase):
                 ('pyproject', '--python-module=wine.train', 'wine-train', 'wine 0.4')):
             with self.subTest(name):
                 image = build(testbed.example(name), testbed.image_name(name) + ':t', entry)
-                said = docker('run', '--rm', '--workdir', '/', '--entrypoint', script, image['uri'])
+                said = testbed.run_image('--workdir', '/', '--entrypoint', script, image['uri'])
                 self.assertEqual(said.split('\n')[0], first_line)
 
 

@@ -45,7 +45,7 @@ class Executors(unittest.TestCase):
             path.chmod(0o755)
         image = docker('build', '-q', self.folder)
         self.addCleanup(docker, 'rmi', '-f', image)
-        self.assertIn('written', docker('run', '--rm', image))
+        self.assertIn('written', testbed.run_image(image))
 
     def test_a_virtual_environment_without_pip(self):
         base = self.base('RUN python3 -m venv --without-pip /opt/venv', 'ENV PATH=/opt/venv/bin:$PATH')

@@ -96,7 +96,7 @@ class Outputs(Base):
         self.addCleanup(docker, 'rmi', '-f', loaded)
         if testbed.loads_parts():
             self.assertEqual(docker('inspect', '-f', '{{.Id}}', loaded), answer.out.strip())
-        self.assertIn('accuracy: 0.9', docker('run', '--rm', loaded))
+        self.assertIn('accuracy: 0.9', testbed.run_image(loaded))
         skopeo('copy', '-q', f'oci:{place}/layout', f'oci-archive:{place}/copy.tar')
 
     @testbed.nightly('the unit tests of image archives')
@@ -142,7 +142,7 @@ class Outputs(Base):
             with self.subTest(base):
                 answer = self.build(base, '--output=docker', '--format=json', folder=folder, env=env).json()
                 self.assertEqual(answer['engine'], 'direct')
-                self.assertIn('accuracy: 0.9', docker('run', '--rm', answer['digest']))
+                self.assertIn('accuracy: 0.9', testbed.run_image(answer['digest']))
 
     def test_are_taken_out_of_the_engine(self):
         place = testbed.new_folder('outputs')
@@ -170,7 +170,7 @@ class Outputs(Base):
 
     def test_a_base_in_files_is_built_on(self):
         answer = self.build(f'oci:{self.layout}', '--engine=docker', '--no-push', env=testbed.environment())
-        self.assertIn('accuracy: 0.9', docker('run', '--rm', answer.out.strip()))
+        self.assertIn('accuracy: 0.9', testbed.run_image(answer.out.strip()))
 
     def test_a_damaged_base_is_refused(self):
         layout = testbed.new_folder('damaged') / 'base'
@@ -196,7 +196,7 @@ class Interoperation(Base):
 
     def test_docker(self):
         docker('pull', '-q', self.pushed)
-        self.assertIn('accuracy: 0.9', docker('run', '--rm', self.pushed))
+        self.assertIn('accuracy: 0.9', testbed.run_image(self.pushed))
 
     def test_skopeo(self):
         place = testbed.new_folder('skopeo')

@@ -101,7 +101,7 @@ class Hooks(unittest.TestCase):
         write_tree({'trainer/task.py': 'print("not staged")\n'}, self.folder)
         self.env = self.env | {'AUTOPACK_OUTPUT_IMAGE_URI': f'{name}:hook'}
         self.pre_commit(self.folder, 'run', '--hook-stage', 'manual', 'autopack-build')
-        self.assertEqual(testbed.docker('run', '--rm', f'{name}:hook'), 'staged')
+        self.assertEqual(testbed.run_image(f'{name}:hook'), 'staged')
 
 
 class HooksOfAPerson(Hooks):
@@ -190,9 +190,9 @@ class Ci(unittest.TestCase):
         head = git(clone, 'rev-parse', 'HEAD').stdout.decode().strip()
         self.assertEqual((image['git']['revision'], image['git']['dirty']), (head, False))
         self.addCleanup(testbed.docker, 'rmi', '-f', image['uri'])
-        self.assertEqual(testbed.docker('run', '--rm', '--pull=always', image['uri']),
-                         testbed.docker('run', '--rm', '-v', f'{clone}:/src', '--entrypoint=python3', testbed.executor(),
-                                        '/src/trainer/task.py'))
+        self.assertEqual(testbed.run_image('--pull=always', image['uri']),
+                         testbed.run_image('-v', f'{clone}:/src', '--entrypoint=python3', testbed.executor(),
+                                           '/src/trainer/task.py'))
         (clone / 'Dockerfile').write_text('FROM scratch\n')
         self.assertEqual(testbed.run(['sh', '-c', steps[0]], cwd=clone, env=env, check=False).returncode, 3)
 

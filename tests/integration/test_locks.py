@@ -4,7 +4,7 @@ import json
 import unittest
 
 import testbed
-from testbed import autopack, docker
+from testbed import autopack
 from test_sources import write_in_tree
 from test_wheels import digest, write_wheel
 
@@ -78,7 +78,7 @@ class Locks(unittest.TestCase):
                         env={**self.env, **env}, status=status)
 
     def run_image(self, answer):
-        return json.loads(docker('run', '--rm', answer.json()['uri']))
+        return json.loads(testbed.run_image(answer.json()['uri']))
 
     def test_uv_without_an_engine(self):
         self.write(uv_lock=self.uv_lock())
@@ -144,7 +144,7 @@ class Locks(unittest.TestCase):
         self.write(pylock_toml=self.pylock() + repository, train_py='print("trained")\n')
         answer = self.build()
         self.assertIn('nothing of `pylock.toml` is installed', answer.err)
-        self.assertEqual(docker('run', '--rm', answer.json()['uri']), 'trained')
+        self.assertEqual(testbed.run_image(answer.json()['uri']), 'trained')
 
     @testbed.nightly('test_beside_the_projects_own_package')
     def test_directories_are_built_as_requirements_that_name_them(self):
@@ -156,7 +156,7 @@ class Locks(unittest.TestCase):
         told = []
         for flags in (['--lock=pylock.toml'], ['--lock=uv.lock'], ['--lock=poetry.lock'], ['--lock=pdm.lock'], ['--lock=Pipfile.lock']):
             answer = self.build(*flags)
-            told.append(docker('run', '--rm', answer.json()['uri']))
+            told.append(testbed.run_image(answer.json()['uri']))
             self.assertEqual('from `lib`, a directory of sources' in answer.err, len(told) == 1)
             self.write(
                 uv_lock=self.uv_lock().replace('[{ name = "counted" }]', '[{ name = "counted" }, { name = "nested" }]')
@@ -170,7 +170,7 @@ class Locks(unittest.TestCase):
         self.assertEqual(len({*told}), 1, told)
         self.assertIn('{"dir_info": {}, "url": "file:///mnt/lib"}', told[0])
         (self.folder / 'lib' / 'more.txt').write_text('x')
-        self.assertNotEqual(docker('run', '--rm', self.build('--lock=uv.lock').json()['uri']), told[0])
+        self.assertNotEqual(testbed.run_image(self.build('--lock=uv.lock').json()['uri']), told[0])
         answer = self.build('--engine=docker', '--no-cache', '--lock=pylock.toml', status=2)
         self.assertIn('pip cannot install `nested` by a hash: it is a directory of sources', answer.err)
         self.assertIn('--engine=auto', answer.err)

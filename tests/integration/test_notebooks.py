@@ -7,7 +7,7 @@ import unittest
 import testbed
 from repositories import repository
 from test_wheels import write_wheel
-from testbed import autopack, docker
+from testbed import autopack
 
 CELLS = [['markdown', '# Title'],
          ['code', '%pip install -q "lk_top>=1"\n%matplotlib inline\nimport importlib.metadata, json, os'],
@@ -47,9 +47,9 @@ class Notebooks(unittest.TestCase):
         answer = self.build('--engine=direct')
         self.assertNotIn('warning', answer.err)
         self.assertIn('notebook `train.ipynb`, 1 more requirement', answer.err)
-        self.assertEqual(json.loads(docker('run', '--rm', answer.json()['uri'])), ['1.0', '0.1', 7])
+        self.assertEqual(json.loads(testbed.run_image(answer.json()['uri'])), ['1.0', '0.1', 7])
         self.assertIn('# %% [cell 3]\n# %%time\nimport os; os.environ["RATE"] = "0.1"\nimport helper\n',
-                      docker('run', '--rm', '--entrypoint', 'cat', answer.json()['uri'], 'train.py'))
+                      testbed.run_image('--entrypoint', 'cat', answer.json()['uri'], 'train.py'))
         self.assertEqual(sorted(os.listdir(self.folder)), ['.git', 'helper.py', 'train.ipynb'])
         self.assertEqual(self.build('--engine=direct', '--source=HEAD').json()['digest'], answer.json()['digest'])
         (self.folder / 'train.ipynb').write_text(notebook([*CELLS, ['code', 'print("more")']]))
@@ -60,7 +60,7 @@ class Notebooks(unittest.TestCase):
         self.assertIn('lk-low', (self.folder / 'pylock.toml').read_text())
         answer = self.build('--engine=docker', '--build-network=host')
         self.assertNotIn('warning', answer.err)
-        self.assertEqual(json.loads(docker('run', '--rm', answer.json()['uri'])), ['1.0', '0.1', 7])
+        self.assertEqual(json.loads(testbed.run_image(answer.json()['uri'])), ['1.0', '0.1', 7])
         cells = [['code', '%pip install lk_low'], *CELLS[2:]]
         (self.folder / 'train.ipynb').write_text(notebook(cells))
         self.assertIn('`pylock.toml` is not used: the choice of requirements has changed',
@@ -78,7 +78,7 @@ class Notebooks(unittest.TestCase):
         self.call('dockerfile', '-o', 'Dockerfile')
         flags = ['build', '--dockerfile=Dockerfile', '--no-push', '--format=json']
         answer = autopack(*flags, cwd=self.folder, env=self.env)
-        self.assertEqual(docker('run', '--rm', answer.json()['digest']), '7')
+        self.assertEqual(testbed.run_image(answer.json()['digest']), '7')
         (self.folder / 'train.ipynb').unlink()
         refused = autopack(*flags, cwd=self.folder, env=self.env, status=2)
         self.assertIn('`train.ipynb`, whose cells the Dockerfile runs, is not a notebook in this project', refused.err)

@@ -119,7 +119,7 @@ class RemoteEngine(unittest.TestCase):
         pushed = autopack('build', *self.flags, '--output-image-uri', name, cwd=self.folder,
                           env=self.environment()).out.strip()
         self.assertTrue(pushed.startswith(name + '@sha256:'), pushed)
-        self.assertEqual(testbed.docker('run', '--rm', pushed), 'far away')
+        self.assertEqual(testbed.run_image(pushed), 'far away')
 
     @testbed.nightly('test_pushes_from_there, and the unit tests of endpoints')
     def test_a_context_brings_its_certificates(self):

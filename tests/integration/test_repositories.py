@@ -65,11 +65,11 @@ class Repositories(unittest.TestCase):
                             SSH_AUTH_SOCK=str(self.server.agent()))
         uri = answer.json()['uri']
         # The output of programs is searched for the key.
-        told = json.loads(docker('run', '--rm', uri, 'versioned', 'other'))
+        told = json.loads(testbed.run_image(uri, 'versioned', 'other'))
         self.assertEqual([told[name][0] for name in told], ['3.0', '3.0'])
         self.assertEqual(told['versioned'][2], {'url': self.url_without_account, 'vcs_info': {
             'commit_id': self.commit, 'requested_revision': self.commit, 'vcs': 'git'}})
-        docker('run', '--rm', '--entrypoint', 'tar', uri, '-cC', '/', 'usr/local', 'usr/app', 'home', 'root')
+        testbed.run_image('--entrypoint', 'tar', uri, '-cC', '/', 'usr/local', 'usr/app', 'home', 'root')
         docker('history', '--no-trunc', uri)
         docker('inspect', uri)
         self.assertEqual(secret_watch.files_that_show(self.cache), [])

@@ -43,7 +43,7 @@ class PipIndex(unittest.TestCase):
 
     def check(self, answer):
         image = answer.out.strip()
-        self.assertEqual(docker('run', '--rm', image), 'hello two')
+        self.assertEqual(testbed.run_image(image), 'hello two')
         self.assertIn((200, True), [(entry['status'], entry['login']) for entry in self.index.requests])
         self.assertEqual(find_in_image(image, WORD), [])
         # the history and the configuration are searched like all output
@@ -96,7 +96,7 @@ class PrivateBase(unittest.TestCase):
                           '-vv', cwd=self.folder, env=testbed.environment(DOCKER_CONFIG=self.config))
         self.assertTrue(answer.out.startswith(f'{self.address}/team/model@sha256:'), answer)
         docker('pull', '--quiet', answer.out.strip(), env=testbed.environment(DOCKER_CONFIG=self.config))
-        self.assertEqual(docker('run', '--rm', answer.out.strip()), 'trained')
+        self.assertEqual(testbed.run_image(answer.out.strip()), 'trained')
 
     def test_without_a_login_the_registry_is_named(self):
         answer = autopack('build', '--executor-image-uri', self.base, '--script=task.py', '--no-push',
@@ -125,5 +125,5 @@ class MovedBase(unittest.TestCase):
         docker('tag', old, base)
         answer = autopack('build', '--executor-image-uri', base, '--script=task.py', '--output-image-uri',
                           testbed.image_name('moved') + ':t', cwd=folder)
-        self.assertEqual(docker('run', '--rm', '--entrypoint', 'cat', base, '/version'), 'old')
-        self.assertEqual(docker('run', '--rm', answer.out.strip()), 'new')
+        self.assertEqual(testbed.run_image('--entrypoint', 'cat', base, '/version'), 'old')
+        self.assertEqual(testbed.run_image(answer.out.strip()), 'new')

@@ -113,7 +113,7 @@ class DirectEngine(unittest.TestCase):
 
     def printed(self, image):
         self.addCleanup(docker, 'rmi', '-f', image['uri'])
-        return docker('run', '--rm', image['uri'])
+        return testbed.run_image(image['uri'])
 
     def same(self, one, other):
         self.assertEqual((one['tag'], one['digest']), (other['tag'], other['digest']))
@@ -229,7 +229,7 @@ class Refusals(unittest.TestCase):
         self.assertFalse(autopack(*flags, cwd=self.folder).json()['git']['dirty'])
 
     def owned_by(self, owner):
-        docker('run', '--rm', '-v', f'{self.folder}:/folder', '--entrypoint=chown', testbed.executor(), '-R', owner, '/folder')
+        testbed.run_image('-v', f'{self.folder}:/folder', '--entrypoint=chown', testbed.executor(), '-R', owner, '/folder')
 
     def test_a_repository_of_somebody_else(self):
         self.addCleanup(self.owned_by, f'{os.getuid()}:{os.getgid()}')

@@ -107,7 +107,7 @@ class StaticPackage(unittest.TestCase):
         docker('build', '-q', '--network=host', '-t', image, context)
         told = {}
         for name in LAYOUTS:
-            told |= json.loads(docker('run', '--rm', image, 'python3', '/app/look.py', f'/app/{name}', name))
+            told |= json.loads(testbed.run_image(image, 'python3', '/app/look.py', f'/app/{name}', name))
         return told
 
     def test_programs_see_what_pip_would_have_installed(self):
@@ -115,7 +115,7 @@ class StaticPackage(unittest.TestCase):
         for name in testbed.daily_sample(LAYOUTS, 3):
             with self.subTest(name):
                 uri = self.without_engine(self.project(name)).json()['uri']
-                told = json.loads(docker('run', '--rm', uri, '/usr/app', name))[name]
+                told = json.loads(testbed.run_image(uri, '/usr/app', name))[name]
                 self.assertEqual(told['direct'], {'dir_info': {'editable': True}, 'url': 'file:///usr/app'})
                 self.assertEqual(told['script'], f"ran {name} ['x']\n")
                 expected[name]['direct'] = told['direct']
@@ -127,9 +127,9 @@ class StaticPackage(unittest.TestCase):
         direct = self.without_engine(folder).json()
         by_engine = self.build(folder, '--engine=docker', '--no-cache').json()
         self.assertEqual(direct['tag'], by_engine['tag'])
-        told = [json.loads(docker('run', '--rm', f"{answer['uri']}", '/usr/app', 'flat')) for answer in (direct, by_engine)]
+        told = [json.loads(testbed.run_image(f"{answer['uri']}", '/usr/app', 'flat')) for answer in (direct, by_engine)]
         self.assertEqual(*told)
-        check = docker('run', '--rm', '--entrypoint=python3', direct['uri'], '-m', 'pip', 'uninstall', '-y', '--break-system-packages', 'lab.flat')
+        check = testbed.run_image('--entrypoint=python3', direct['uri'], '-m', 'pip', 'uninstall', '-y', '--break-system-packages', 'lab.flat')
         self.assertIn('Successfully uninstalled', check)
 
     def test_is_made_again_when_what_it_was_made_of_changes(self):
@@ -142,7 +142,7 @@ class StaticPackage(unittest.TestCase):
         described = self.without_engine(folder).json()
         self.assertIn('pyproject.toml reads README.md, which changed', described['dependencies']['reason'])
         command = 'import importlib.metadata as m; print(m.metadata("lab-hatch").get_payload())'
-        self.assertEqual(docker('run', '--rm', '--entrypoint=python3', described['uri'], '-c', command), '# Other')
+        self.assertEqual(testbed.run_image('--entrypoint=python3', described['uri'], '-c', command), '# Other')
 
     def test_what_has_to_be_built_says_why(self):
         folder = self.project('flat', **{'setup.py': 'from setuptools import setup\nsetup()\n'})

@@ -40,7 +40,7 @@ class Submit(unittest.TestCase):
         self.assertEqual(pools[0]['diskSpec']['bootDiskSizeGb'], 200)
         self.assertEqual(pools[1]['containerSpec']['env'], [{'name': 'LEARNING_RATE', 'value': '0.1'}])
         self.assertEqual(request['body']['jobSpec']['scheduling'], {'timeout': '7200s'})
-        self.assertIn('replica workerpool0/0', testbed.docker('run', '--rm', reference))
+        self.assertIn('replica workerpool0/0', testbed.run_image(reference))
 
     def test_the_name_is_the_only_line_of_stdout(self):
         answer = autopack('submit', *self.flags, cwd=self.folder, env=self.env)
@@ -102,7 +102,7 @@ class Submit(unittest.TestCase):
                                                'acceleratorCount': 1})
         self.assertEqual(pool['containerSpec']['args'], ['--epochs', '2,3'])
         self.assertEqual(pool['diskSpec'], {'bootDiskSizeGb': 200})
-        self.assertIn("ran ['--epochs', '2,3']", testbed.docker('run', '--rm', reference, '--epochs', '2,3'))
+        self.assertIn("ran ['--epochs', '2,3']", testbed.run_image(reference, '--epochs', '2,3'))
         for part in ('script `train.py`', 'machine `n1-standard-8`', f'display name `{folder.name}`', 'region `us-central1`'):
             self.assertIn(f'  Inferred  {part}', answer.err)
 

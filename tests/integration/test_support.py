@@ -25,8 +25,8 @@ class Index(unittest.TestCase):
 
 class Executor(unittest.TestCase):
     def test_has_python_pip_and_numpy(self):
-        out = testbed.docker('run', '--rm', testbed.executor(), 'python3', '-c',
-                             'import numpy, pip; print(numpy.__name__, pip.__name__)')
+        out = testbed.run_image(testbed.executor(), 'python3', '-c',
+                                'import numpy, pip; print(numpy.__name__, pip.__name__)')
         self.assertEqual(out, 'numpy pip')
 
 

@@ -69,7 +69,7 @@ class Wheels(unittest.TestCase):
                         env=env or self.env, status=status)
 
     def run_image(self, uri, *command):
-        return docker('run', '--rm', *(['--entrypoint', command[0]] if command else []), uri, *command[1:])
+        return testbed.run_image(*(['--entrypoint', command[0]] if command else []), uri, *command[1:])
 
     def test_are_installed_without_an_engine(self):
         answer = self.build('--engine=direct', env={**self.env, 'DOCKER_HOST': 'unix:///nowhere'})
@@ -304,7 +304,7 @@ class Wheels(unittest.TestCase):
             self.assertEqual([path.rpartition('/')[2].split('.')[0] for path in compiled(uri)], ['left', 'right'])
             self.assertIn('PYTHONDONTWRITEBYTECODE=1', testbed.configuration(uri)['Config']['Env'])
         # Unchecked: Python does not compare it with a changed source.
-        changed = docker('run', '--rm', '--entrypoint', 'sh', uri, '-c',
+        changed = testbed.run_image('--entrypoint', 'sh', uri, '-c',
                          'echo "SIDE = 1" > $(python3 -c "import names.left as it; print(it.__file__)"); python3 -c "import names.left as it; print(it.SIDE)"')
         self.assertEqual(changed, 'left')
 
