@@ -225,6 +225,11 @@ def executor_tar():
     return pathlib.Path(said.decode().strip())
 
 
+def cache_folder():
+    """Returns the folder of this user's cache for what takes long to make."""
+    return pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'autopack-tests'
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
@@ -282,19 +287,55 @@ def start_registry(login=None, folder=None):
     return address
 
 
+_registry_folder = None
+
+
 @functools.cache
 def registry():
     """Returns the registry of all lanes: the layers of the executor image are compressed and pushed once."""
+    global _registry_folder
     engine()
-    return os.environ.get(SHARED_REGISTRY) or start_registry()
+    if os.environ.get(SHARED_REGISTRY):
+        return os.environ[SHARED_REGISTRY]
+    _registry_folder = new_folder('registry')
+    return start_registry(folder=_registry_folder)
+
+
+def push(name):
+    docker('tag', executor(), name)
+    docker('push', '-q', name)
+    return name
+
+
+@functools.cache
+def _push_first():
+    """Pushes the executor image for the first time. The user's cache keeps its compressed layers: an engine that has
+    pushed them before asks only whether they are there, and compresses nothing."""
+    address = registry()
+    if not _registry_folder:
+        return  # the process that started the registry did it
+    known = docker('image', 'inspect', '--format', '{{.Id}}', executor()) + docker('info', '--format', '{{.ID}}')
+    kept = cache_folder() / f'pushed-{hashlib.sha256(known.encode()).hexdigest()[:16]}'
+    place = _registry_folder / 'docker'
+    if kept.exists():
+        with contextlib.suppress(OSError, shutil.Error):  # replaced meanwhile
+            shutil.copytree(kept, place, dirs_exist_ok=True)
+    push(f'{address}/executor:1')
+    if not kept.exists():
+        new = kept.with_name(f'{kept.name}.{os.getpid()}')
+        shutil.copytree(place / 'registry/v2/blobs', new / 'registry/v2/blobs')
+        shutil.copytree(place / 'registry/v2/repositories/executor', new / 'registry/v2/repositories/executor')
+        for old in cache_folder().glob('pushed-*'):
+            if old != new:
+                shutil.rmtree(old, ignore_errors=True)
+        with contextlib.suppress(OSError):  # another process was first
+            new.rename(kept)
 
 
 def pushed_executor(name):
     """Pushes the executor image to the registry under this name."""
-    name = f'{registry()}/{name}'
-    docker('tag', executor(), name)
-    docker('push', '-q', name)
-    return name
+    _push_first()
+    return push(f'{registry()}/{name}')
 
 
 def images(prefix):
@@ -398,7 +439,7 @@ UV_WHEEL = 'uv-0.13.9-py3-none-musllinux_1_1_x86_64.whl'
 
 def uv_wheel():
     """Returns the wheel of the uv that autopack takes, downloaded once for this user."""
-    folder = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'autopack-tests' / 'uv'
+    folder = cache_folder() / 'uv'
     if not (folder / UV_WHEEL).exists():
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run([SYSTEM_PYTHON, '-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--dest', folder,
