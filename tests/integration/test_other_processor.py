@@ -33,7 +33,13 @@ def write_native_wheel(house, tag):
 class OtherProcessor(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        tar = testbed.run(['bash', testbed.SUPPORT, 'unpacked_root_tar', ARCHITECTURE, 'python3', 'python3-pip']).stdout.decode().strip()
+        # The machine keeps the tar and the byte code of its modules: a minute to make, for either.
+        tar = testbed.run(['bash', testbed.SUPPORT, 'unpacked_root_tar', ARCHITECTURE, 'python3', 'python3-pip'],
+                          env=os.environ).stdout.decode().strip()
+        byte_code = testbed.cache_folder() / f'byte-code-{ARCHITECTURE}'
+        byte_code.mkdir(exist_ok=True)
+        cls.qemu = [f'--volume={QEMU}:/qemu:ro', '--network=host', '--entrypoint=/qemu', f'--volume={byte_code}:/byte-code',
+                    '--env=PYTHONPYCACHEPREFIX=/byte-code']
         cls.image = 'autopack-tests/other-processor:1'
         testbed.docker('import', tar, cls.image)
         cls.addClassCleanup(testbed.remove_images, 'autopack-tests/other-processor')
@@ -51,10 +57,9 @@ class OtherProcessor(unittest.TestCase):
         cls.index = testbed.start_index([house])
 
     @classmethod
-    def inside(cls, image, *arguments, options=()):
+    def inside(cls, image, *arguments):
         """Returns the output of the image's Python."""
-        return docker('run', '--rm', f'--volume={QEMU}:/qemu:ro', '--network=host', '--entrypoint=/qemu', *options, image,
-                      '/usr/bin/python3', *arguments)
+        return docker('run', '--rm', *cls.qemu, image, '/usr/bin/python3', *arguments)
 
     def setUp(self):
         markers = {'for_arm': '; platform_machine == "aarch64"', 'for_intel': '; platform_machine == "x86_64"'}
@@ -73,9 +78,9 @@ class OtherProcessor(unittest.TestCase):
                          [OTHER, self.wheels['native'][0].name[len('native-1.0-'):-len('.whl')],
                           ['for_arm' if arm else 'for_intel', 'native', 'pure']])
         container = f'autopack-tests-other-{os.getpid()}'
-        docker('run', f'--name={container}', f'--volume={QEMU}:/qemu:ro', f'--volume={self.folder}:/project:ro', '--network=host',
-               '--entrypoint=/qemu', self.image, '/usr/bin/python3', '-m', 'pip', 'install', '--break-system-packages', '--no-compile',
-               '--no-cache-dir', '--disable-pip-version-check', f'--index-url={self.index.url}', '-r', '/project/requirements.txt')
+        docker('run', f'--name={container}', *self.qemu, f'--volume={self.folder}:/project:ro', self.image, '/usr/bin/python3', '-m',
+               'pip', 'install', '--break-system-packages', '--no-compile', '--no-cache-dir', '--disable-pip-version-check',
+               f'--index-url={self.index.url}', '-r', '/project/requirements.txt')
         try:
             docker('commit', container, 'autopack-tests/other-processor:by-pip')
         finally:

@@ -49,7 +49,7 @@ def push_blob(address, path, data):
 
 def push_image(address, path, tag, layers, configuration=None):
     """Pushes uncompressed `layers`; `configuration` overrides fields of the image. Returns its digest."""
-    packed = [gzip.compress(layer, mtime=0) for layer in layers]
+    packed = [gzip.compress(layer, 1, mtime=0) for layer in layers]
     config = {'os': 'linux', 'architecture': 'amd64', 'config': {'Env': ['PATH=/usr/bin']},
               'rootfs': {'type': 'layers', 'diff_ids': [digest_of(layer) for layer in layers]}, **(configuration or {})}
     text = json.dumps(config).encode()
