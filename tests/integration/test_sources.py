@@ -19,7 +19,7 @@ here = pathlib.Path(__file__).parent
 setup(name={name!r}, version={version!r}, py_modules=[{name!r}])
 """
 PYPROJECT = '[build-system]\nrequires = ["setuptools", "wheel"]\nbuild-backend = "setuptools.build_meta"\n'
-# Builds itself: without requirements from an index it is built quickly, even with `--no-binary :all:`.
+# Builds itself: without requirements from an index it is built in a fifth of the time, even with `--no-binary :all:`.
 BACKEND = """import pathlib, time, zipfile
 def build_wheel(directory, *_):
     info = '{name}-{version}.dist-info'
@@ -48,21 +48,16 @@ PyMODINIT_FUNC PyInit_compiled(void) { return PyModule_Create(&module); }
 """
 
 
-def write_sources(name, version, folder=None, **files):
+def write_in_tree(name, version, folder=None):
     """Writes sources of a module that contains its build time, which differs between builds."""
-    return testbed.write_tree({'setup.py': SETUP.format(name=name, version=version), 'pyproject.toml': PYPROJECT, **files},
-                              folder)
-
-
-def write_in_tree(name, version):
     return testbed.write_tree({'backend.py': BACKEND.format(name=name, version=version), 'pyproject.toml': IN_TREE,
-                               'PKG-INFO': f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'})
+                               'PKG-INFO': f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'}, folder)
 
 
 def make_sdist(name, version, house):
-    folder = write_sources(name, version)
-    testbed.run([testbed.SYSTEM_PYTHON, '-m', 'build', '--no-isolation', '--sdist', '--outdir', house, folder])
-    (path,) = house.glob(f'{name}-{version}.tar.gz')
+    path = house / f'{name}-{version}.tar.gz'
+    with tarfile.open(path, 'w:gz') as sdist:
+        sdist.add(write_in_tree(name, version), f'{name}-{version}')
     return path
 
 
@@ -71,7 +66,9 @@ class Sources(unittest.TestCase):
     def setUpClass(cls):
         cls.base = testbed.pushed_executor('sources/base:1')
         cls.house = testbed.new_folder('house')
-        cls.timed = make_sdist('timed', '1.0', cls.house)
+        cls.timed = testbed.make_sdist(testbed.write_tree(
+            {'setup.py': SETUP.format(name='timed', version='1.0'), 'pyproject.toml': PYPROJECT}), cls.house)
+        make_sdist('quick', '1.0', cls.house)
         cls.plain = [write_wheel(cls.house, 'plain', version, {'plain.py': f'V = "{version}"\n'}) for version in ('1.0', '1.1')]
         cls.local = write_wheel(testbed.new_folder('local'), 'nearby', '2.0', {'nearby.py': ''})
         cls.index = testbed.start_index([cls.house])
@@ -91,7 +88,7 @@ class Sources(unittest.TestCase):
                         env={**self.env, **(env or {})}, status=status)
 
     def run_image(self, answer, *names):
-        return json.loads(docker('run', '--rm', answer.json()['uri'], *names))
+        return json.loads(testbed.run_image(answer.json()['uri'], *names))
 
     def put_local_wheel(self):
         (self.folder / 'vendor').mkdir(exist_ok=True)
@@ -102,7 +99,7 @@ class Sources(unittest.TestCase):
     def base_with_compiler(cls):
         """Returns the executor image with the smallest compiler of its distribution, and Python's headers."""
         folder = testbed.new_folder('compiler')
-        version = docker('run', '--rm', cls.base, 'python3', '-c', 'import sys; print("%d.%d" % sys.version_info[:2])')
+        version = testbed.run_image(cls.base, 'python3', '-c', 'import sys; print("%d.%d" % sys.version_info[:2])')
         testbed.run(['apt-get', 'download', '-q', '-o', 'APT::Sandbox::User=root', 'tcc', 'libc6-dev', 'linux-libc-dev',
                      f'libpython{version}-dev'], cwd=folder)
         (folder / 'Dockerfile').write_text(f'FROM {cls.base}\nCOPY *.deb /tmp/\n'
@@ -113,7 +110,7 @@ class Sources(unittest.TestCase):
         return base
 
     def repository(self):
-        folder = write_sources('versioned', '3.0')
+        folder = write_in_tree('versioned', '3.0')
         for words in (['init', '-q', '-b', 'main'], ['add', '.'],
                       ['-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-q', '-m', 'one']):
             testbed.run(['git', '-C', folder, *words])
@@ -160,7 +157,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(told['plain'][0], '1.1')
 
     def test_nothing_is_left_in_the_engine_but_its_cache(self):
-        self.require('timed==1.0')
+        self.require('quick==1.0')
         answer = self.build('-vv')
         (image,) = re.findall(r'DELETE \S+/images/(sha256:\w+)', answer.err)
         self.assertNotEqual(testbed.run(['docker', 'image', 'inspect', image], check=False).returncode, 0)
@@ -168,13 +165,13 @@ class Sources(unittest.TestCase):
 
     def test_is_what_pip_installs(self):
         (self.folder / 'lib').mkdir()
-        write_sources('nested', '0.3', self.folder / 'lib')
-        self.require('timed==1.0', self.put_local_wheel(), './lib')
+        write_in_tree('nested', '0.3', self.folder / 'lib')
+        self.require('quick==1.0', self.put_local_wheel(), './lib')
         ours = self.build().json()['uri']
         pips = self.build('--engine=docker', name=self.name + '-pip').json()['uri']
         docker('pull', '-q', ours)
         there = [testbed.file_tree(uri, '/usr/local') for uri in (ours, pips)]
-        apart = ('/INSTALLER', '/RECORD', '/direct_url.json', '/timed.py', '/nested.py')
+        apart = ('/INSTALLER', '/RECORD', '/direct_url.json', '/quick.py', '/nested.py')
         for tree in there:
             for path in [path for path in tree if '__pycache__' in path]:
                 del tree[path]
@@ -182,18 +179,21 @@ class Sources(unittest.TestCase):
                 tree[path] = tree[path][:4]
         self.assertEqual(*there)
         self.assertTrue(any(path.endswith('nested.py') for path in there[0]))
-        ours, pips = (json.loads(docker('run', '--rm', uri, 'nearby', 'nested')) for uri in (ours, pips))
+        ours, pips = (json.loads(testbed.run_image(uri, 'nearby', 'nested')) for uri in (ours, pips))
         self.assertEqual(ours['nested'][2], pips['nested'][2])
         self.assertEqual(ours['nearby'][2]['url'], pips['nearby'][2]['url'])
 
-    def test_a_directory_is_built_again_when_it_changes_alone(self):
+    def test_a_directory_is_explained_and_built_again_when_it_changes_alone(self):
         (self.folder / 'lib').mkdir()
-        write_sources('nested', '0.3', self.folder / 'lib')
+        write_in_tree('nested', '0.3', self.folder / 'lib')
         self.require('./lib')
         first = self.run_image(self.build(), 'nested')['nested']
         self.assertEqual(first[2], {'dir_info': {}, 'url': 'file:///mnt/lib'})
         self.require('./lib', line(self.plain[0]).split(' --')[0])
         self.assertEqual(self.run_image(self.build(), 'nested')['nested'], first)
+        told = autopack('explain', '--executor-image-uri', self.base, '--script=train.py', f'--output-image-uri={self.name}',
+                        cwd=self.folder, env=self.env).out
+        self.assertIn('2 pinned packages as layers of their wheels, once the docker engine has built `lib` (a directory of sources)', told)
         (self.folder / 'lib' / 'more.txt').write_text('x')
         self.assertNotEqual(self.run_image(self.build(), 'nested')['nested'], first)
 
@@ -236,8 +236,7 @@ class Sources(unittest.TestCase):
     def test_no_binary_of_all_builds_each_once(self):
         house = testbed.new_folder('all')
         for name, version in (('first', '1.0'), ('first', '1.1'), ('second', '2.0')):
-            with tarfile.open(house / f'{name}-{version}.tar.gz', 'w:gz') as sdist:
-                sdist.add(write_in_tree(name, version), f'{name}-{version}')
+            make_sdist(name, version, house)
             write_wheel(house, name, version, {f'{name}.py': ''})
         write_wheel(house, 'third', '3.0', {'third.py': ''})
         env = {'PIP_INDEX_URL': testbed.start_index([house]).url}
@@ -275,9 +274,9 @@ class Sources(unittest.TestCase):
         self.assertIn('in `requirements.txt` line 3 leaves files of the index out', answer.err)
         self.assertNotIn('line 2 leaves', answer.err)
 
-    @testbed.nightly('test_a_directory_is_built_again_when_it_changes_alone')
+    @testbed.nightly('test_a_directory_is_explained_and_built_again_when_it_changes_alone')
     def test_an_extra_package_beside_pins(self):
-        package = write_sources('beside', '0.1')
+        package = write_in_tree('beside', '0.1')
         self.require('plain==1.0')
         answer = self.build(f'--extra-packages={package}')
         self.assertIn('a directory of sources', answer.err)
@@ -289,14 +288,14 @@ class Sources(unittest.TestCase):
         folder = testbed.write_tree({
             'setup.py': 'from setuptools import Extension, setup\nsetup(name="compiled", version="1.0", '
                         'ext_modules=[Extension("compiled", ["compiled.c"])])\n', 'compiled.c': EXTENSION})
-        testbed.run([testbed.SYSTEM_PYTHON, '-m', 'build', '--no-isolation', '--sdist', '--outdir', house, folder])
+        testbed.make_sdist(folder, house)
         index = testbed.start_index([self.house, house])
         self.require('compiled==1.0', 'plain==1.0')
         (self.folder / 'train.py').write_text('import compiled, plain\nprint(compiled.answer(), compiled.__file__)\n')
         answer = self.build('--build-env=CC=tcc', '--build-env=LDSHARED=tcc -shared', base=base,
                             env={'PIP_INDEX_URL': index.url})
         self.assertRegex(answer.err, r'Built +`compiled-1\.0-cp3\d+-cp3\d+-linux_\w+\.whl`')
-        self.assertRegex(docker('run', '--rm', answer.json()['uri']), r'^42 /usr/local/lib/python3\.\d+/dist-packages/compiled\..*\.so$')
+        self.assertRegex(testbed.run_image(answer.json()['uri']), r'^42 /usr/local/lib/python3\.\d+/dist-packages/compiled\..*\.so$')
         # The inputs of the build belong to its key.
         again = self.build('--build-env=CC=tcc', '--build-env=LDSHARED=tcc -shared', '--build-env=NEW=1', base=base,
                            env={'PIP_INDEX_URL': index.url})
@@ -305,7 +304,7 @@ class Sources(unittest.TestCase):
     def test_each_source_is_named_where_there_is_no_engine(self):
         folder, commit = self.repository()
         (self.folder / 'lib').mkdir()
-        write_sources('nested', '0.3', self.folder / 'lib')
+        write_in_tree('nested', '0.3', self.folder / 'lib')
         self.require('timed==1.0', './lib', f'git+file://{folder}@{commit}')
         answer = self.build('--engine=direct', status=1)
         for words in ('`timed` 1.0 is a source distribution', '`lib` is a directory of sources', 'is a commit of a repository'):
@@ -322,7 +321,7 @@ class Sources(unittest.TestCase):
                         'entry_points={"console_scripts": ["oldlab-main = oldlab.core:main"]})\n',
             'bin/oldlab': '#!/usr/bin/env python3\nimport oldlab.core\noldlab.core.main()\n',
             'oldlab/__init__.py': '', 'oldlab/core.py': 'def main():\n    print("from the lab")\n'})
-        testbed.run([testbed.SYSTEM_PYTHON, '-m', 'build', '--no-isolation', '--sdist', '--outdir', house, folder])
+        testbed.make_sdist(folder, house)
         index = testbed.start_index([self.house, house])
         env = {'PIP_INDEX_URL': index.url, 'DOCKER_HOST': 'unix:///nowhere', 'AUTOPACK_UV': str(testbed.uv())}
         self.require('oldlab')
@@ -330,19 +329,10 @@ class Sources(unittest.TestCase):
                                               '    print(subprocess.run([name], capture_output=True, text=True).stdout, end="")\n')
         answer = self.build(env=env)
         self.assertIn('made `oldlab-1.0-py3-none-any.whl` from `oldlab` 1.0 without a build', answer.err)
-        self.assertEqual(docker('run', '--rm', answer.json()['uri']).split('\n')[:3], ['from the lab'] * 3)
+        self.assertEqual(testbed.run_image(answer.json()['uri']).split('\n')[:3], ['from the lab'] * 3)
         told = autopack('explain', '--executor-image-uri', self.base, '--script=train.py', f'--output-image-uri={self.name}',
                         '--verbose', cwd=self.folder, env={**self.env, **env}).out
         self.assertIn('2 pinned packages as layers of their wheels, without an engine', told)
-
-    def test_explain_names_what_is_built(self):
-        (self.folder / 'lib').mkdir()
-        write_sources('nested', '0.3', self.folder / 'lib')
-        self.require('./lib', 'plain==1.0')
-        self.build()
-        told = autopack('explain', '--executor-image-uri', self.base, '--script=train.py', f'--output-image-uri={self.name}',
-                        cwd=self.folder, env=self.env).out
-        self.assertIn('2 pinned packages as layers of their wheels, once the docker engine has built `lib` (a directory of sources)', told)
 
     def test_a_build_that_fails_is_told_with_its_name(self):
         (self.folder / 'lib').mkdir()

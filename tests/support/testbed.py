@@ -25,6 +25,7 @@ import time
 import zipfile
 
 import secret_watch
+import wheel_writer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
@@ -405,16 +406,27 @@ def tree_hash(folder):
     return digest.hexdigest()
 
 
+def make_sdist(source, house):
+    """Lets the build backend of setuptools pack the folder `source`, in one process; returns the path of the archive."""
+    program = 'import sys; from setuptools.build_meta import build_sdist; print(build_sdist(sys.argv[1]))'
+    said = run([SYSTEM_PYTHON, '-c', program, house], cwd=source, env=environment(PYTHONPATH='.')).stdout.decode()
+    return house / said.strip().split('\n')[-1]
+
+
 def make_wheel(name, version, body, house, kind='--wheel', requires=()):
-    """Builds a small distribution of one module into the folder `house`; returns its path."""
-    source = write_tree({
-        'setup.py': f'from setuptools import setup\nsetup(name={name!r}, version={version!r}, '
-                    f'py_modules=[{name!r}], install_requires={list(requires)!r})\n',
-        f'{name}.py': body,
-    })
-    before = set(house.iterdir())
-    run([SYSTEM_PYTHON, '-m', 'build', '--no-isolation', kind, '--outdir', house, source])
-    return (set(house.iterdir()) - before).pop()
+    """Makes a small distribution of one module in the folder `house`; returns its path."""
+    if kind == '--sdist':
+        return make_sdist(write_tree({
+            'setup.py': f'from setuptools import setup\nsetup(name={name!r}, version={version!r}, '
+                        f'py_modules=[{name!r}], install_requires={list(requires)!r})\n',
+            f'{name}.py': body,
+        }), house)
+    path = house / f'{name}-{version}-py3-none-any.whl'
+    with wheel_writer.Writer(path, f'{name}-{version}.dist-info') as wheel:
+        wheel.add(f'{name}.py', body.encode())
+        needs = ''.join(f'Requires-Dist: {need}\n' for need in requires)
+        wheel.add_metadata(f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}', 'py3-none-any')
+    return path
 
 
 @functools.cache
