@@ -102,11 +102,13 @@ class Corpus(unittest.TestCase):
 
     def fails(self, expected, base):
         """The failure is reported with its remedy before the build that would fail."""
-        for command in ('explain', 'build'):
+        builds = [] if expected.nightly and testbed.FORM == 'daily' else ['build']
+        for command in ('explain', *builds):
             answer = self.call(command, expected, base, status=None)
             for text in expected.fails:
                 self.assertIn(text, answer.err, answer)
-        self.assertNotEqual(answer.status, 0, answer)
+        if builds:
+            self.assertNotEqual(answer.status, 0, answer)
 
 
 # Three classes, because a lane runs a class from its beginning to its end, and one would outlast all others.
