@@ -146,7 +146,7 @@ def run_lanes(count, every, arguments):
     """Shares classes among `count` processes; returns passed and failed, and how many seconds each class took."""
     # Once, not in each lane.
     testbed.pushed_executor('executor:1')
-    os.environ[testbed.SHARED_REGISTRY] = testbed.registry()
+    os.environ[testbed.SHARED_REGISTRY] = ' '.join(map(str, testbed.registry_and_folder()))
     reading, writing = os.pipe()
     os.write(writing, b''.join(map(TICKET.pack, range(len(every)))))
     os.close(writing)

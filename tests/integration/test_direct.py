@@ -240,8 +240,9 @@ class WhatTheRegistryHas(Base):
 
     def begun(self):
         """Returns uploads of this repository that the registry still waits for."""
-        place = f'registry-*/docker/registry/v2/repositories/direct/{self.name}/_uploads/*/startedat'
-        return list(testbed.scratch().glob(place))
+        repository = testbed.registry_and_folder()[1] / 'docker/registry/v2/repositories/direct' / self.name
+        self.assertTrue(repository.is_dir())
+        return list(repository.glob('_uploads/*/startedat'))
 
     def test_no_upload_is_left_open(self):
         self.edit()

@@ -78,6 +78,23 @@ def scratch():
     return path
 
 
+MEMORY = pathlib.Path('/dev/shm')
+
+
+@functools.cache
+def memory():
+    """Returns a folder in memory if there is plenty, else the scratch folder: a registry waits for the disk at each file
+    that it writes, which is half of a push."""
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 6 << 30:
+        return scratch()
+    for left in MEMORY.glob('autopack-tests-*-*'):  # by a run that was killed
+        if not pathlib.Path('/proc', left.name.split('-')[2]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    path = pathlib.Path(tempfile.mkdtemp(prefix=f'autopack-tests-{os.getpid()}-', dir=MEMORY))
+    _on_exit.callback(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
 _numbers = itertools.count(1)
 
 
@@ -87,8 +104,8 @@ def number_from(first):
     _numbers = itertools.count(first)
 
 
-def new_folder(name='folder'):
-    path = scratch() / f'{name}-{next(_numbers)}'
+def new_folder(name='folder', place=None):
+    path = (place or scratch()) / f'{name}-{next(_numbers)}'
     path.mkdir()
     return path
 
@@ -273,7 +290,7 @@ def listens(port):
 def start_registry(login=None, folder=None):
     """Starts a registry, with `login` = (user, password) a closed one, its data in `folder`. Returns
     `127.0.0.1:PORT`."""
-    folder, port = folder or new_folder('registry'), free_port()
+    folder, port = folder or new_folder('registry', memory()), free_port()
     command = ['bash', SUPPORT, 'run_registry', folder, str(port)]
     if login:
         passwords = folder / 'htpasswd'
@@ -288,18 +305,20 @@ def start_registry(login=None, folder=None):
     return address
 
 
-_registry_folder = None
-
-
 @functools.cache
-def registry():
-    """Returns the registry of all lanes: the layers of the executor image are compressed and pushed once."""
-    global _registry_folder
+def registry_and_folder():
+    """Returns the registry of all lanes and the folder of its data: the layers of the executor image are compressed and
+    pushed once."""
     engine()
     if os.environ.get(SHARED_REGISTRY):
-        return os.environ[SHARED_REGISTRY]
-    _registry_folder = new_folder('registry')
-    return start_registry(folder=_registry_folder)
+        address, folder = os.environ[SHARED_REGISTRY].split(' ', 1)
+        return address, pathlib.Path(folder)
+    folder = new_folder('registry', memory())
+    return start_registry(folder=folder), folder
+
+
+def registry():
+    return registry_and_folder()[0]
 
 
 def push(name):
@@ -312,12 +331,12 @@ def push(name):
 def _push_first():
     """Pushes the executor image for the first time. The user's cache keeps its compressed layers: an engine that has
     pushed them before asks only whether they are there, and compresses nothing."""
-    address = registry()
-    if not _registry_folder:
+    address, folder = registry_and_folder()
+    if os.environ.get(SHARED_REGISTRY):
         return  # the process that started the registry did it
     known = docker('image', 'inspect', '--format', '{{.Id}}', executor()) + docker('info', '--format', '{{.ID}}')
     kept = cache_folder() / f'pushed-{hashlib.sha256(known.encode()).hexdigest()[:16]}'
-    place = _registry_folder / 'docker'
+    place = folder / 'docker'
     if kept.exists():
         with contextlib.suppress(OSError, shutil.Error):  # replaced meanwhile
             shutil.copytree(kept, place, dirs_exist_ok=True)
