@@ -38,7 +38,7 @@ class Locks(unittest.TestCase):
         cls.index = testbed.start_index([house])
 
     def setUp(self):
-        self.env = testbed.environment(PIP_INDEX_URL=self.index.url, XDG_CACHE_HOME=str(testbed.new_folder('cache')))
+        self.env = testbed.environment(PIP_INDEX_URL=self.index.url, XDG_CACHE_HOME=str(testbed.new_cache()))
         self.folder = testbed.write_tree({'train.py': ENTRY, 'pyproject.toml': PROJECT})
         self.name = testbed.image_name('locks')
 

@@ -33,7 +33,7 @@ class Notebooks(unittest.TestCase):
 
     def setUp(self):
         self.env = testbed.environment(PIP_INDEX_URL=self.index.url, AUTOPACK_UV=str(testbed.uv()),
-                                       XDG_CACHE_HOME=str(testbed.new_folder('cache')))
+                                       XDG_CACHE_HOME=str(testbed.new_cache()))
         self.folder = repository({'train.ipynb': notebook(CELLS), 'helper.py': 'VALUE = 7\n'})
 
     def call(self, command, *flags, status=0):

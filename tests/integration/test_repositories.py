@@ -40,7 +40,7 @@ class Repositories(unittest.TestCase):
         cls.url_without_account = f'ssh://127.0.0.1:{cls.server.port}{cls.place}'
 
     def setUp(self):
-        self.cache = testbed.new_folder('cache')
+        self.cache = testbed.new_cache()
         self.env = testbed.environment(PIP_INDEX_URL=self.index.url, XDG_CACHE_HOME=self.cache,
                                        GIT_SSH_COMMAND=self.server.client, SSH_AUTH_SOCK=None)
         self.folder = testbed.write_tree({'train.py': ENTRY})

@@ -74,7 +74,7 @@ class Sources(unittest.TestCase):
         cls.index = testbed.start_index([cls.house])
 
     def setUp(self):
-        self.cache = testbed.new_folder('cache')
+        self.cache = testbed.new_cache()
         self.env = testbed.environment(PIP_INDEX_URL=self.index.url, XDG_CACHE_HOME=str(self.cache))
         self.folder = testbed.write_tree({'train.py': ENTRY})
         self.name = testbed.image_name('sources')

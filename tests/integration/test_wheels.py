@@ -55,7 +55,7 @@ class Wheels(unittest.TestCase):
         cls.index = testbed.start_index([cls.house])
 
     def setUp(self):
-        self.cache = testbed.new_folder('cache')
+        self.cache = testbed.new_cache()
         self.env = testbed.environment(PIP_INDEX_URL=self.index.url, XDG_CACHE_HOME=str(self.cache))
         self.folder = testbed.write_tree({'train.py': ENTRY, 'requirements.txt': self.requirements(self.counted[0])})
         self.name = testbed.image_name('wheels')
@@ -150,8 +150,9 @@ class Wheels(unittest.TestCase):
                             b'[console_scripts]\ncount-it = counted:main\n')
         wheel = self.counted[0]
         self.assertEqual(other.stat().st_size, wheel.stat().st_size)
-        self.build('--engine=direct')
         cache = self.cache / 'autopack'
+        shutil.rmtree(cache)
+        self.build('--engine=direct')
         self.assertEqual(cache.stat().st_mode & 0o777, 0o700)
         for kept in ('layers', 'none'):
             with self.subTest(kept=kept):
