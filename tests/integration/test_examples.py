@@ -149,17 +149,15 @@ class Examples(unittest.TestCase):
     def test_a_changed_requirement_reruns_the_dependency_step(self):
         folder = testbed.example('requirements')
         target = testbed.image_name('changed')
-        first = build(folder, f'{target}:first', '--script=trainer/task.py')
         requirement = folder / 'requirements' / 'numbers.txt'
         requirement.write_text(requirement.read_text() + 'greeter == 1.0\n')
-        second = build(folder, f'{target}:second', '--script=trainer/task.py')
         program = ['-c', 'import greeter; print(greeter.hello())']
-        self.assertEqual(testbed.run_image('--entrypoint', 'python3', second['uri'], *program), 'hello one')
+        first = build(folder, f'{target}:first', '--script=trainer/task.py')
+        self.assertEqual(testbed.run_image('--entrypoint', 'python3', first['uri'], *program), 'hello one')
         requirement.write_text(requirement.read_text().replace('1.0', '2.0'))
-        third = build(folder, f'{target}:third', '--script=trainer/task.py')
-        self.assertEqual(testbed.run_image('--entrypoint', 'python3', third['uri'], *program), 'hello two')
-        digests = {first['digest'], second['digest'], third['digest']}
-        self.assertEqual(len(digests), 3)
+        second = build(folder, f'{target}:second', '--script=trainer/task.py')
+        self.assertEqual(testbed.run_image('--entrypoint', 'python3', second['uri'], *program), 'hello two')
+        self.assertNotEqual(first['digest'], second['digest'])
 
     def test_console_scripts_and_metadata_are_there(self):
         for name, entry, script, first_line in (
