@@ -85,7 +85,7 @@ MEMORY = pathlib.Path('/dev/shm')
 def memory():
     """Returns a folder in memory if there is plenty, else the scratch folder: a registry waits for the disk at each file
     that it writes, which is half of a push."""
-    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 6 << 30:
+    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < 2 << 30:
         return scratch()
     for left in MEMORY.glob('autopack-tests-*-*'):  # by a run that was killed
         if not pathlib.Path('/proc', left.name.split('-')[2]).exists():
