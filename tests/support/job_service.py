@@ -1,11 +1,13 @@
 """Vertex AI's jobs in the stand-in: three collections, with a life cycle, filters and pages."""
 
 import datetime
+import functools
 import json
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 
 from list_filter import BadFilter, Parser
 
@@ -84,17 +86,52 @@ def pool_faults(body):
             yield f'{where}.replica_count', 'The primary pool has exactly one replica.'
 
 
+class Oracle:
+    """The validator beside this repository in a process of its own, which checks one body after another."""
+
+    PROGRAM = '''
+import contextlib, io, json, runpy, sys, traceback
+lines, main = sys.stdin, runpy.run_path(sys.argv[1])['main']
+for line in lines:
+    arguments, body = json.loads(line)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(body.encode()))
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(arguments)
+        except SystemExit:
+            pass
+        except Exception:
+            traceback.print_exc()
+    print(json.dumps([out.getvalue(), err.getvalue()]), flush=True)
+'''
+
+    def __init__(self, folder):
+        self.lock = threading.Lock()
+        self.process = subprocess.Popen([sys.executable, '-c', self.PROGRAM, pathlib.Path(folder, 'validate.py')],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self, arguments, body):
+        """Returns its output and its errors."""
+        with self.lock:
+            self.process.stdin.write(json.dumps([[str(argument) for argument in arguments], body]).encode() + b'\n')
+            self.process.stdin.flush()
+            return json.loads(self.process.stdout.readline())
+
+
+# It ends with this process, whose end closes its input.
+oracle_at = functools.cache(Oracle)
+
+
 def oracle_faults(body, schema, oracle, document='aiplatform-v1-pruned', options=()):
     """Returns the violations of the API's discovery document in `body`, as (path, text)."""
     file = next(pathlib.Path(oracle).glob(f'discovery/{document}*.json'))
-    answer = subprocess.run(
-        [sys.executable, pathlib.Path(oracle, 'validate.py'), '--require', '--strict-int64', '--no-output-only', '--json',
-         *options, file, schema, '-'],
-        input=json.dumps(body).encode(), capture_output=True, check=False)
-    if not answer.stdout:
-        yield '$', answer.stderr.decode()
+    out, err = oracle_at(oracle).ask(['--require', '--strict-int64', '--no-output-only', '--json', *options, file, schema, '-'],
+                                     json.dumps(body))
+    if not out:
+        yield '$', err
         return
-    for error in json.loads(answer.stdout)['errors']:
+    for error in json.loads(out)['errors']:
         yield error['path'], error['message']
 
 
