@@ -149,7 +149,7 @@ class Base(unittest.TestCase):
 
     def run_image(self, answer, *command):
         image = answer.json()['digest']
-        return docker('run', '--rm', *(['--entrypoint', command[0]] if command else []), image, *command[1:])
+        return testbed.run_image(*(['--entrypoint', command[0]] if command else []), image, *command[1:])
 
     def why(self, answer):
         """Returns why dependencies were installed; nothing if they were reused."""
@@ -364,7 +364,7 @@ class Equivalence(Base):
             self.assertEqual(our_config, config)
             self.assertEqual({path: (our_tree.get(path), tree.get(path)) for path in our_tree.keys() | tree.keys()
                               if our_tree.get(path) != tree.get(path)}, {})
-            self.assertEqual(docker('run', '--rm', image), '1.2')
+            self.assertEqual(testbed.run_image(image), '1.2')
 
     def test_the_record_travels_with_the_dependency_image(self):
         folder = self.project({'setup.py': READS, 'VERSION': '1.2\n', 'trainer/task.py': 'print(1)\n'})

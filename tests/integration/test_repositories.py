@@ -95,7 +95,7 @@ class Repositories(unittest.TestCase):
         line = f'versioned @ git+{self.url}@main'
         self.env['AUTOPACK_UV'] = str(testbed.uv())
         answer = self.build(line, SSH_AUTH_SOCK=str(self.server.agent()))
-        self.assertEqual(json.loads(docker('run', '--rm', answer.json()['uri'], 'versioned'))['versioned'][0], '3.0')
+        self.assertEqual(json.loads(testbed.run_image(answer.json()['uri'], 'versioned'))['versioned'][0], '3.0')
         # pip would need ssh in the image, and the keys.
         answer = self.build(line, flags=['--resolver=engine'], status=2)
         self.assertIn(f'`git+{self.url}@main` is fetched over SSH, and the executor image does not have it', answer.err)

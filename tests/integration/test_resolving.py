@@ -48,7 +48,7 @@ class Commands:
                         env={**self.env, **env}, status=status)
 
     def versions(self, answer):
-        return json.loads(docker('run', '--rm', answer.json()['uri']))
+        return json.loads(testbed.run_image(answer.json()['uri']))
 
 
 class Resolving(Commands, unittest.TestCase):
@@ -69,7 +69,7 @@ class Resolving(Commands, unittest.TestCase):
     def setUp(self):
         self.index = testbed.start_index([self.house])
         self.env = testbed.environment(PIP_INDEX_URL=self.index.url, AUTOPACK_UV=str(testbed.uv()),
-                                       XDG_CACHE_HOME=str(testbed.new_folder('cache')),
+                                       XDG_CACHE_HOME=str(testbed.new_cache()),
                                        DOCKER_HOST='unix:///nowhere')
         self.folder = testbed.write_tree({'train.py': ENTRY, 'requirements.txt': 'lk_top\n'})
         self.name = testbed.image_name('resolving')
@@ -283,7 +283,7 @@ class Resolving(Commands, unittest.TestCase):
         self.lock(GIT_CONFIG_GLOBAL=str(settings))
         self.assertIn('name = "lk-low"', self.text())
         (self.folder / 'pylock.toml').unlink()
-        answer = self.lock(status=2, XDG_CACHE_HOME=str(testbed.new_folder('cache')), GIT_CONFIG_GLOBAL='/dev/null')
+        answer = self.lock(status=2, XDG_CACHE_HOME=str(testbed.new_cache()), GIT_CONFIG_GLOBAL='/dev/null')
         self.assertIn('could not fetch `https://git.invalid/team/lk_git`', answer.err)
         self.assertIn('requirements.txt:1', answer.err)
 
@@ -313,7 +313,7 @@ class Resolving(Commands, unittest.TestCase):
             for file in house.iterdir() if 'pythons' in settings else ():
                 index.misbehave(f'/files/{file.name}.metadata', 9, status=403)
             self.env['PIP_INDEX_URL'] = index.url
-            self.env['XDG_CACHE_HOME'] = str(testbed.new_folder('cache'))
+            self.env['XDG_CACHE_HOME'] = str(testbed.new_cache())
             self.require('lk_limited')
             self.lock()
             self.assertIn('version = "1.0"', self.text())
@@ -430,7 +430,7 @@ class Resolving(Commands, unittest.TestCase):
         self.assertEqual(self.versions(first), everything)
         self.assertRegex(first.err, "Built  the project's own package in")
         self.assertRegex(first.err, 'Resolved  3 packages')
-        self.assertEqual(docker('run', '--rm', '--entrypoint=lab', first.json()['uri']), 'from the launcher')
+        self.assertEqual(testbed.run_image('--entrypoint=lab', first.json()['uri']), 'from the launcher')
         # Another repository takes it from here, without the engine.
         elsewhere = self.build(f'--output-image-uri={testbed.image_name("resolving-elsewhere")}')
         self.assertNotIn('Built', elsewhere.err)
@@ -455,7 +455,7 @@ class Resolving(Commands, unittest.TestCase):
         self.assertRegex(answer.err, "Built  the project's own package in")
         self.assertNotIn('Resolved', answer.err)
         self.assertEqual(self.versions(answer), {'lk_top': '1.0', 'lk_low': '1.0'})
-        self.assertEqual(docker('run', '--rm', '--entrypoint=python3', answer.json()['uri'], '-c',
+        self.assertEqual(testbed.run_image('--entrypoint=python3', answer.json()['uri'], '-c',
                                 'import lab, made, importlib.metadata as m; print(m.version("lab"))'), '1.1')
 
     def test_a_login_of_the_index_is_nowhere(self):

@@ -31,7 +31,7 @@ class ResolvingAttacks(Commands, unittest.TestCase):
     def setUp(self):
         self.index = IndexServer([self.house], metadata=True)
         self.addCleanup(self.index.close)
-        self.cache = testbed.new_folder('cache')
+        self.cache = testbed.new_cache()
         self.env = testbed.environment(PIP_INDEX_URL=self.index.url, AUTOPACK_UV=str(testbed.uv()),
                                        XDG_CACHE_HOME=str(self.cache), DOCKER_HOST='unix:///nowhere')
         self.folder = testbed.write_tree({'train.py': ENTRY, 'requirements.txt': 'lk_top\n'})

@@ -34,7 +34,7 @@ class ResolvingSources(Commands, unittest.TestCase):
 
     def setUp(self):
         self.env = testbed.environment(PIP_INDEX_URL=testbed.start_index([self.house]).url, AUTOPACK_UV=str(testbed.uv()),
-                                       XDG_CACHE_HOME=str(testbed.new_folder('cache')), DOCKER_HOST='unix:///nowhere')
+                                       XDG_CACHE_HOME=str(testbed.new_cache()), DOCKER_HOST='unix:///nowhere')
         self.name = testbed.image_name('resolving-sources')
 
     def test_each_is_built_once_to_know_what_it_requires(self):
@@ -79,9 +79,9 @@ class ResolvingSources(Commands, unittest.TestCase):
                               'packages=find_packages(), install_requires=["lk_a>=1"], include_package_data=True)\n',
             'plain/lk_plain/__init__.py': '', 'plain/lk_plain/inner.py': 'VALUE = 7\n', 'plain/lk_plain/table.csv': ''})
         answer = self.build()
-        self.assertEqual(docker('run', '--rm', answer.json()['uri']).splitlines()[-1], '7')
+        self.assertEqual(testbed.run_image(answer.json()['uri']).splitlines()[-1], '7')
         self.assertNotIn('Built', answer.err)
-        listed = docker('run', '--rm', '--entrypoint=python3', answer.json()['uri'], '-m', 'pip', 'show', '-f', 'lk_plain')
+        listed = testbed.run_image('--entrypoint=python3', answer.json()['uri'], '-m', 'pip', 'show', '-f', 'lk_plain')
         self.assertIn('Requires: lk-a', listed.replace('lk_a', 'lk-a'))
         self.assertNotIn('table.csv', listed)
         # setuptools takes data files from MANIFEST.in: only its build knows them.
