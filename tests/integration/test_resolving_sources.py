@@ -1,6 +1,8 @@
 """Directories, repositories and archives in open requirements: what they require, and their wheels."""
 
 import io
+import random
+import string
 import tarfile
 import unittest
 
@@ -29,7 +31,7 @@ class ResolvingSources(Commands, unittest.TestCase):
     def setUpClass(cls):
         cls.base = testbed.pushed_executor('resolving/base:1')
         cls.house = testbed.new_folder('house')
-        for name in ('lk_a', 'lk_b', 'lk_c'):
+        for name in ('lk_a', 'lk_b', 'lk_c', 'lk_d'):
             write_wheel(cls.house, name, '1.0', {f'{name}.py': ''})
 
     def setUp(self):
@@ -71,6 +73,40 @@ class ResolvingSources(Commands, unittest.TestCase):
         self.assertIn('`lab/needs.txt` has changed since it was written', answer.err)
         del everything['lk_a']
         self.assertEqual(self.versions(answer), everything)
+
+    def test_another_machine_takes_built_wheels_from_the_layers_of_the_repository(self):
+        dice = {'setup.py': 'import random\nopen("lk_dice.py", "w").write(f"VALUE = {random.random()}")\n'
+                            + COMPUTES.format(name='lk_dice'), 'needs.txt': 'lk_b\n'}
+        large = ''.join(random.Random(1).choices(string.ascii_letters, k=4 << 20))  # has a layer of its own
+        self.folder = testbed.write_tree({
+            'train.py': ENTRY, 'requirements.txt': './lab\n', **{f'dice/{path}': text for path, text in dice.items()},
+            **{f'lab/{path}': text for path, text in computing('lk_lab', 'lk_a').items()}, 'lab/lk_lab.py': f'X = "{large}"'})
+        requirements = self.folder / 'requirements.txt'
+        alone = self.env
+        engine = {key: value for key, value in self.env.items() if key != 'DOCKER_HOST'}
+
+        def here():
+            self.env = engine
+            return self.build('--engine=auto', '--build-network=host')
+
+        def elsewhere(*more, env=alone, status=0):
+            self.env = {**env, 'XDG_CACHE_HOME': str(testbed.new_cache())}
+            return self.build(*more, status=status)
+
+        here()
+
+        requirements.write_text('./lab\nlk_c\n')
+        self.assertIn('has to be built before its dependencies are known', elsewhere('--strict', status=1).err)
+        self.assertEqual(self.versions(elsewhere()), {'lk_lab': '1.0', 'lk_a': '1.0', 'lk_c': '1.0'})
+        # A small wheel shares a layer that changes with the others, and this one is never the same twice.
+        requirements.write_text('./lab\n./dice\n')
+        here()
+        requirements.write_text('./lab\n./dice\nlk_c\nlk_d\n')
+        self.assertIn('only an engine can build `dice`', elsewhere(status=1).err)
+        # The setting keeps docker from taking the wheel from its own cache.
+        answer = elsewhere('--engine=auto', '--build-network=host', env={**engine, 'PIP_TIMEOUT': '77'})
+        self.assertIn('`dice` gives another wheel here than the repository remembers', answer.err)
+        self.assertEqual(self.versions(answer), {name: '1.0' for name in ('lk_lab', 'lk_dice', 'lk_a', 'lk_b', 'lk_c', 'lk_d')})
 
     def test_a_plain_directory_needs_no_engine(self):
         self.folder = testbed.write_tree({

@@ -4,8 +4,10 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/new_file.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/static_source.hpp"
 #include "image/tar.hpp"
+#include "python/wheel_name.hpp"
 #include "wheel/wheel.hpp"
 
 #include <fmt/format.h>
@@ -61,6 +63,7 @@ BuiltWheels::BuiltWheels(Services& services,
     : services_{services},
       wheels_{wheels},
       policy_{std::move(policy)},
+      is_strict_{work.request().strict},
       inputs_{inputs_of_builds(services, work)} {}
 
 std::string BuiltWheels::key(const WheelSource& source) const {
@@ -104,6 +107,49 @@ std::optional<ChosenFile> BuiltWheels::find(const WheelSource& source) const {
   }
   auto known = ChosenFile::read(services_.wheel_records.get(key(source)).value_or(""));
   return known && wheels_.find(known->digest.hex()) ? known : std::nullopt;
+}
+
+std::optional<ChosenFile> BuiltWheels::remembered(const WheelSource& source) const {
+  if (!services_.repository_facts || is_strict_ ||
+      (policy_.freshness == packaging::Freshness::anew && can_build())) {
+    return std::nullopt;
+  }
+  const auto texts = services_.repository_facts->texts({remembered_key(source)});
+  auto file = texts.empty() ? std::nullopt : ChosenFile::read(texts.begin()->second);
+  if (!file || !file->url.empty() || !python::WheelName::parse(file->name)) {
+    return std::nullopt;
+  }
+  const auto wheels = remembered_wheels(services_);
+  const auto known = wheels.find(file->digest);
+  return known != wheels.end() && known->second.needs ? file : std::nullopt;
+}
+
+std::filesystem::path BuiltWheels::file_of(const WheelSource& source,
+                                           const ChosenFile& remembered) const {
+  auto cached = wheels_.find(remembered.digest.hex());
+  if (!cached) {
+    if (!can_build()) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("only an engine can build {}, {}", source.title, source.kind))
+          .cause("the repository remembers its wheel, but not every layer with it");
+    }
+    if (build(source).digest != remembered.digest) {
+      throw OtherWheel{
+          ErrorKind::remote,
+          fmt::format("{} gives another wheel here than the repository remembers", source.title)};
+    }
+    cached = wheels_.find(remembered.digest.hex());
+  }
+  return cached.value().path;
+}
+
+std::pair<std::string, std::string> BuiltWheels::fact(const WheelSource& source,
+                                                      const ChosenFile& built) const {
+  return {remembered_key(source), built.text()};
+}
+
+std::string BuiltWheels::remembered_key(const WheelSource& source) const {
+  return "built-" + sha256(key(source)).hex();
 }
 
 ChosenFile BuiltWheels::build(const WheelSource& source) const {

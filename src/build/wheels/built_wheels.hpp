@@ -1,13 +1,16 @@
 #pragma once
 
+#include "base/error.hpp"
 #include "build/wheels/chosen_file.hpp"
 #include "build/wheels/wheel_source.hpp"
 #include "index/wheel_cache.hpp"
 #include "packaging/packaging.hpp"
 #include "services/services.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace autopack::build {
 
@@ -17,6 +20,12 @@ std::string inputs_of_builds(const Services& services, const packaging::Packagin
 
 /// Returns true if the archive `identity` became a wheel without a build before.
 bool was_made_without_build(const Services& services, const std::string& identity);
+
+/// A source gives another wheel here than the repository remembers. This one is cached.
+class OtherWheel : public Error {
+public:
+  using Error::Error;
+};
 
 /// Caches the wheels of sources: made from their files alone if these are enough (see
 /// static_wheel()), else built on the executor image of a plan. The key of a built wheel contains
@@ -33,6 +42,20 @@ public:
   /// build is required. Fetches an archive to see whether it has to be built.
   std::optional<ChosenFile> find(const WheelSource& source) const;
 
+  /// Returns the wheel that another machine built of it, as the target repository remembers it with
+  /// what it requires; nothing if it does not, or if a fresh build or `--strict` is requested. The
+  /// wheel itself is only in layers.
+  std::optional<ChosenFile> remembered(const WheelSource& source) const;
+
+  /// Returns the path of a remembered wheel. Builds it if it is not cached: not concurrently.
+  /// Throws as build() does, and OtherWheel.
+  std::filesystem::path file_of(const WheelSource& source, const ChosenFile& remembered) const;
+
+  /// Returns key and text of the fact that `built`, a result of a build, is the wheel of `source`,
+  /// for repositories.
+  std::pair<std::string, std::string> fact(const WheelSource& source,
+                                           const ChosenFile& built) const;
+
   bool can_build() const { return static_cast<bool>(policy_.build); }
 
   /// Builds it, even if it was built before. Throws as the build does, and Error(project) if the
@@ -41,11 +64,13 @@ public:
 
 private:
   std::string key(const WheelSource& source) const;
+  std::string remembered_key(const WheelSource& source) const;
   std::optional<ChosenFile> without_build(const WheelSource& source) const;
 
   Services& services_;
   index::WheelCache& wheels_;
   WheelPolicy policy_;
+  bool is_strict_;
   std::string inputs_;  ///< inputs_of_builds()
 };
 

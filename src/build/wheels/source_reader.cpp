@@ -6,6 +6,7 @@
 #include "build/wheels/direct_url.hpp"
 #include "build/wheels/index_versions.hpp"
 #include "build/wheels/local_files.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/static_source.hpp"
 #include "build/wheels/unsatisfied.hpp"
@@ -14,6 +15,7 @@
 #include "lock/readers.hpp"
 #include "lock/select.hpp"
 #include "python/version.hpp"
+#include "python/wheel_name.hpp"
 #include "wheel/texts.hpp"
 #include "wheel/wheel.hpp"
 
@@ -62,7 +64,8 @@ SourceReader::SourceReader(Services& services,
                            const packaging::Packaging& work,
                            std::shared_ptr<PackageIndex> index,
                            const BuildWheel& build)
-    : work_{work},
+    : services_{services},
+      work_{work},
       index_{std::move(index)},
       built_{services, work, index_->wheels(), {.build = build}} {}
 
@@ -139,6 +142,13 @@ std::optional<std::vector<resolve::SourceMetadata>> SourceReader::metadata_of(
 std::optional<wheel::Metadata> SourceReader::metadata_of(const std::string& name,
                                                          const WheelSource& source) const {
   auto file = built_.find(source);
+  if (const auto remembered = file ? std::nullopt : built_.remembered(source)) {
+    const auto said = python::WheelName::parse(remembered->name).value();
+    return wheel::Metadata{
+        .name = said.name,
+        .version = said.version.str(),
+        .requires_dist = remembered_wheels(services_).at(remembered->digest).needs.value()};
+  }
   if (!file && !built_.can_build()) {
     return std::nullopt;
   }

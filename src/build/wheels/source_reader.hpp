@@ -42,6 +42,7 @@ private:
   std::optional<wheel::Metadata> metadata_of(const std::string& name,
                                              const WheelSource& source) const;
 
+  Services& services_;
   const packaging::Packaging& work_;
   std::shared_ptr<PackageIndex> index_;
   BuiltWheels built_;

@@ -33,8 +33,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -184,18 +188,25 @@ std::string named(const std::map<std::size_t, WheelSource>& sources,
   return join(names, ", ");
 }
 
-/// Puts the wheel of each of `sources`, cached or built by `built`, at its place in `choices`, the
-/// files of `set`, and records in `set` the names and versions that builds determine. Returns the
-/// obstacles, one line each; empty if it succeeds. Throws as a build does.
+/// Puts the wheel of each of `sources`, cached, remembered or built by `built`, at its place in
+/// `choices`, the files of `set`, and records in `set` the names and versions that builds
+/// determine. Adds the remembered ones to `remembered`. Returns the obstacles, one line each; empty
+/// if it succeeds. Throws as a build does.
 std::vector<std::string> build_sources(SourcesOfSet sources,
                                        const BuiltWheels& built,
                                        lock::LockedSet& set,
-                                       std::vector<std::optional<ChosenFile>>& choices) {
+                                       std::vector<std::optional<ChosenFile>>& choices,
+                                       std::map<std::size_t, WheelSource>& remembered) {
   auto [found, obstacles] = std::move(sources);
   std::vector<std::size_t> missing;
   for (const auto& [i, source] : found) {
     choices[i] = built.find(source);
     if (choices[i]) {
+      continue;
+    }
+    choices[i] = built.remembered(source);
+    if (choices[i]) {
+      remembered.emplace(i, source);
       continue;
     }
     missing.push_back(i);
@@ -241,7 +252,8 @@ public:
                             interpreter_.version.str(),
                             sha256(join(python::AcceptedTags{interpreter_}.all(), "\n")).hex(),
                             sha256(index_->identity()).hex())},
-        choices_(set_.packages.size()) {}
+        choices_(set_.packages.size()),
+        built_{std::make_shared<BuiltWheels>(services_, work_, index_->wheels(), policy_)} {}
 
   WheelChoice run() {
     if (policy_.freshness == packaging::Freshness::cached) {
@@ -254,8 +266,14 @@ public:
     if (obstacles_.empty()) {
       remember();
       note_direct_urls();
-      obstacles_ = build_sources(sources_of(work_, index_, set_, choices_),
-                                 {services_, work_, index_->wheels(), policy_}, set_, choices_);
+      auto sources = sources_of(work_, index_, set_, choices_);
+      const auto all = sources.found;
+      obstacles_ = build_sources(std::move(sources), *built_, set_, choices_, remembered_);
+      if (obstacles_.empty()) {
+        for (const auto& [i, source] : all) {
+          facts_.insert(built_->fact(source, *choices_[i]));
+        }
+      }
     }
     if (obstacles_.empty()) {
       if (auto missing = find_missing()) {
@@ -443,6 +461,15 @@ private:
     }
   }
 
+  /// Layers are made concurrently, wheels are not built concurrently.
+  std::function<std::filesystem::path()> build_when_read(const WheelSource& source,
+                                                         const ChosenFile& file) const {
+    return [index = index_, built = built_, building = building_, source, file] {
+      const std::lock_guard guard{*building};
+      return built->file_of(source, file);
+    };
+  }
+
   std::optional<std::string> find_missing() {
     std::vector<ChosenFile> files;
     std::ranges::transform(choices_, std::back_inserter(files),
@@ -478,8 +505,13 @@ private:
                        .direct_url =
                            url == urls_.end() ? std::nullopt : std::optional{url->second}},
            .file = [index = index_, download] { return index->wheels().get(download).path; }});
-      choice.files[file.digest] = std::move(download);
+      if (const auto source = remembered_.find(i); source != remembered_.end()) {
+        choice.wheels.back().file = build_when_read(source->second, file);
+      } else {
+        choice.files[file.digest] = std::move(download);
+      }
     }
+    choice.built = std::move(facts_);
     lock::sort_packages(set_);
     choice.set = std::move(set_);
     return choice;
@@ -494,6 +526,10 @@ private:
   lock::FileChooser files_;
   std::string target_;
   std::vector<std::optional<ChosenFile>> choices_;
+  std::shared_ptr<const BuiltWheels> built_;
+  std::shared_ptr<std::mutex> building_{std::make_shared<std::mutex>()};
+  std::map<std::size_t, WheelSource> remembered_{};  ///< built by another machine
+  std::map<std::string, std::string> facts_{};       ///< about those that were built
   std::vector<std::pair<std::size_t, index::Download>> unknown_{};
   std::map<std::size_t, std::string> urls_{};  ///< texts of direct_url.json
   std::vector<std::string> obstacles_{};

@@ -16,9 +16,11 @@ namespace autopack::build {
 
 /// A wheel for each package of a set.
 struct WheelChoice {
-  lock::LockedSet set{};                      ///< with the names and versions that builds determine
-  std::vector<wheel::ChosenWheel> wheels{};   ///< in the order of the set
-  std::map<Digest, index::Download> files{};  ///< the source of each of them
+  lock::LockedSet set{};                     ///< with the names and versions that builds determine
+  std::vector<wheel::ChosenWheel> wheels{};  ///< in the order of the set
+  /// The source of each of them; absent for one that only a build makes again.
+  std::map<Digest, index::Download> files{};
+  std::map<std::string, std::string> built{};  ///< facts about built ones, for the repository
   /// Why an engine is required, one line each; empty: wheels are enough.
   std::vector<std::string> obstacles{};
   /// The obstacle is that the set lacks packages that it requires, or that the index lacks one.

@@ -14,16 +14,13 @@
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/own_package.hpp"
 #include "build/wheels/package_index.hpp"
-#include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/required_hashes.hpp"
 #include "build/wheels/resolution.hpp"
 #include "build/wheels/sources_of_set.hpp"
 #include "build/wheels/unsatisfied.hpp"
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
-#include "build/wheels/wheel_lists.hpp"
 #include "executor/python_facts.hpp"
-#include "executor/remembered_facts.hpp"
 #include "http/client.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
@@ -57,83 +54,6 @@
 // the engine's way.
 
 namespace autopack::build {
-
-namespace {
-
-bool is_remembered(const RememberedFacts& remembered, const std::string& key) {
-  return std::ranges::any_of(remembered.texts, [&](const auto& one) { return one.first == key; });
-}
-
-}  // namespace
-
-WheelSet::WheelSet(const WheelRecipes& recipes,
-                   const std::vector<RecipeLayer>& layers,
-                   wheel::Place place,
-                   std::map<std::string, std::string> texts)
-    : wheels_{recipes.chosen}, place_{std::move(place)}, texts_{std::move(texts)} {
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers_.push_back({.key = layers[i].recipe->key,
-                       .facts = layers[i].layer.facts,
-                       .wheels = recipes.wheels[i],
-                       .is_remembered = layers[i].layer.is_there});
-  }
-}
-
-packaging::MovedWheels WheelSet::moved(Services& services,
-                                       const std::vector<packaging::SentLayer>& sent) const {
-  packaging::MovedWheels moved{.wheels = wheels_->size()};
-  std::set<std::size_t> new_wheels;
-  for (std::size_t i = 0; i < std::min(sent.size(), layers_.size()); ++i) {
-    if (layers_[i].wheels.empty()) {
-      continue;
-    }
-    (sent[i].uploaded ? moved.bytes_sent : moved.bytes_there) += sent[i].size;
-    for (const std::size_t wheel : layers_[i].wheels) {
-      const bool was_there =
-          services.repository_facts &&
-          services.repository_facts->has_text(wheel::wheel_files_key(wheels_->at(wheel), place_));
-      if (sent[i].uploaded && !was_there) {
-        new_wheels.insert(wheel);
-      }
-    }
-  }
-  moved.new_wheels = new_wheels.size();
-  return moved;
-}
-
-std::size_t WheelSet::remembered() const {
-  std::set<std::size_t> remembered;
-  for (const auto& layer : layers_) {
-    if (layer.is_remembered) {
-      remembered.insert(layer.wheels.begin(), layer.wheels.end());
-    }
-  }
-  return remembered.size();
-}
-
-RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
-                                                  const image::BaseFacts& executor) const {
-  return [&services, layers = layers_, wheels = wheels_, place = place_, texts = texts_,
-          base = executor](const RememberedFacts& remembered) {
-    NewFacts new_facts = executor::new_facts_of(services, base, remembered);
-    for (const auto& layer : layers) {
-      if (layer.facts && *layer.facts) {
-        new_facts.layers.emplace_back(layer.key, **layer.facts);
-      }
-    }
-    for (const auto& wheel : *wheels) {
-      const auto key = wheel::wheel_files_key(wheel, place);
-      auto text =
-          is_remembered(remembered, key) ? std::nullopt : remembered_list(services, wheel, place);
-      if (text) {
-        new_facts.lists.emplace(key, std::move(*text));
-      }
-    }
-    new_facts.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
-    new_facts.texts.insert(texts.begin(), texts.end());
-    return new_facts;
-  };
-}
 
 namespace {
 
@@ -397,7 +317,7 @@ WheelImage install(Services& services,
                    const WheelPolicy& policy) {
   const auto& facts = requirements.facts;
   const auto index = std::make_shared<PackageIndex>(services, work, facts.default_index);
-  auto [set, wheels, files, obstacles, is_incomplete] = choose_wheels(
+  auto [set, wheels, files, built, obstacles, is_incomplete] = choose_wheels(
       services, work, index,
       {.set = *requirements.set, .interpreter = *facts.interpreter, .policy = policy});
   const auto& own = requirements.own.package;
@@ -422,7 +342,9 @@ WheelImage install(Services& services,
   const auto fetch = [&, &where = files](const std::vector<wheel::ChosenWheel>& some) {
     std::vector<index::Download> downloads;
     for (const auto& wheel : some) {
-      downloads.push_back(where.at(wheel.digest));
+      if (const auto found = where.find(wheel.digest); found != where.end()) {
+        downloads.push_back(found->second);
+      }
     }
     index->fetch(downloads, count);
   };
@@ -437,7 +359,8 @@ WheelImage install(Services& services,
     check_published_metadata(services, set, digests, *facts.interpreter);
   }
   auto made = make_layers(services, all.recipes);
-  WheelSet set_of_layers{all, made, layers.place(), requirements.remembered};
+  built.insert(requirements.remembered.begin(), requirements.remembered.end());
+  WheelSet set_of_layers{all, made, layers.place(), std::move(built)};
   if (own) {
     services.install_records.put(work.plan().keys.value().dependencies, own->record);
   }
@@ -603,12 +526,21 @@ WheelImage make_wheel_image(Services& services,
   if (work.request().strict) {
     services.repository_facts.reset();  // layers are made to verify the remembered facts
   }
+  const auto installed = [&] {
+    try {
+      return install(services, work, base, requirements, policy);
+    } catch (const OtherWheel& other) {
+      services.reporter->detail(other.message());
+      services.repository_facts.reset();
+      return install(services, work, base, requirements, policy);
+    }
+  };
   try {
-    auto made = install(services, work, base, requirements, policy);
+    auto made = installed();
     if (made.is_incomplete && requirements.may_resolve) {
       requirements = resolved(services, work, std::move(requirements), policy);
       if (requirements.set) {
-        made = install(services, work, base, requirements, policy);
+        made = installed();
       }
     }
     return made;
