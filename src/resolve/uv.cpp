@@ -116,15 +116,13 @@ void download(index::IndexClient& index, index::WheelCache& wheels, const fs::pa
       *what, path);
 }
 
-/// Returns the directories of `path` that do not depend on where autopack is started: a cloned
-/// project may hold a program called uv.
+}  // namespace
+
 std::string without_relative(const std::string& path) {
   auto directories = split(path, ':');
   std::erase_if(directories, [](const auto& directory) { return !directory.starts_with('/'); });
   return join(directories, ":");
 }
-
-}  // namespace
 
 std::optional<Uv> find_uv(const Environment& environment, const Cancellation* cancellation) {
   if (const auto named = environment.get("AUTOPACK_UV")) {

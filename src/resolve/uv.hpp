@@ -29,4 +29,8 @@ Uv get_uv(const Environment& environment,
           index::IndexClient& index,
           index::WheelCache& wheels);
 
+/// Returns the directories of `path`, a PATH, that do not depend on where autopack is started: a
+/// cloned project may hold a program called uv or git.
+std::string without_relative(const std::string& path);
+
 }  // namespace autopack::resolve

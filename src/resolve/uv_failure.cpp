@@ -106,6 +106,12 @@ std::optional<std::string> remedy_with_indexes(std::string_view hint) {
   constexpr std::string_view fatal{"fatal: "};
   const auto fetched = between(text, "--update-head-ok '", "'");
   const auto url = fetched ? fetched : between(text, "git+", "`");
+  if (text.find("Git executable not found") != std::string::npos) {
+    throw Error(ErrorKind::environment,
+                fmt::format("`{}` cannot be fetched: there is no git on this machine",
+                            printable(url.value_or("a repository"))))
+        .hint("install git");
+  }
   Error error{ErrorKind::project,
               fmt::format("could not fetch `{}`", printable(url.value_or("a repository")))};
   if (const auto at = text.rfind(fatal); at != std::string::npos) {

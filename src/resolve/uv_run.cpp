@@ -65,11 +65,17 @@ std::string with_login(const index::Location& place, const Means& means) {
   return place.url.substr(0, begin) + login + "@" + place.url.substr(begin);
 }
 
+std::string path_with_git(const Environment& environment) {
+  const std::string usual{"/usr/bin:/bin"};
+  const auto git = find_program("git", without_relative(environment.get("PATH").value_or("")));
+  return git ? fs::path{*git}.parent_path().string() + ":" + usual : usual;
+}
+
 /// Settings of indexes are variables, never arguments, because they may contain logins.
 std::map<std::string, std::string> variables_for(const Means& means, const fs::path& scratch) {
   std::map<std::string, std::string> variables{
       {"HOME", scratch.string()},
-      {"PATH", "/usr/bin:/bin"},
+      {"PATH", path_with_git(means.environment)},
       {"UV_CACHE_DIR", (means.environment.cache_directory() / "uv").string()},
       {"UV_NO_CONFIG", "1"},
       {"UV_HTTP_RETRIES", std::to_string(std::clamp(means.indexes.retries, 0, 3))},

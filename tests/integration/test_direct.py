@@ -141,6 +141,8 @@ class WithoutADaemon(Base):
 
     def test_a_missing_dependency_image_is_told(self):
         folder = testbed.example('requirements')
+        with (folder / 'libs/mathutil/setup.py').open('a') as setup:
+            setup.write('__import__("os").system("true")\n')
         self.build(testbed.example('script'), 'seen', '--script=trainer/task.py')
         answer = self.build(folder, 'never-built', '--script=trainer/task.py', '--engine=direct', status=1, **NO_DAEMON)
         message = answer.json()['error']

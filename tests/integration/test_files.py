@@ -158,6 +158,8 @@ class Outputs(Base):
     def test_an_installation_needs_an_engine(self):
         place = testbed.new_folder('outputs')
         folder = testbed.example('requirements')
+        with (folder / 'libs/mathutil/setup.py').open('a') as setup:
+            setup.write('__import__("os").system("true")\n')
         answer = self.build(f'oci:{self.layout}', f'--output=oci:{place}/layout', folder=folder, status=1)
         self.assertIn('only an engine can build this image: its dependencies have to be installed', answer.err)
         self.assertFalse(list(place.iterdir()))

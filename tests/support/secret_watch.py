@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import secrets
+import subprocess
 import threading
 import urllib.parse
 
@@ -100,11 +101,15 @@ def require_none(what, *texts):
 def files_that_show(folder):
     """Returns files below `folder` that contain a secret, except cached tokens and what the tests themselves cache:
     packages of Debian, which take minutes."""
-    found = []
-    for path in sorted(pathlib.Path(folder).rglob('*')):
-        if path.is_file() and not {'tokens', 'autopack-tests'} & set(path.parts) and found_in(path.read_bytes()):
-            found.append(str(path))
-    return found
+    lines = {max(form.split('\n'), key=len) for form in _forms} - {''}
+    if not lines:
+        return []
+    # Finds candidates. Looking for each form in each file of a cache takes minutes in Python.
+    said = subprocess.run(['grep', '-rlaFZ', '-f', '-', '--', folder], input='\n'.join(lines).encode(), capture_output=True,
+                          check=False, env={**os.environ, 'LC_ALL': 'C'}).stdout
+    paths = sorted(pathlib.Path(os.fsdecode(name)) for name in said.split(b'\0') if name)
+    return [str(path) for path in paths
+            if not {'tokens', 'autopack-tests'} & set(path.parts) and found_in(path.read_bytes())]
 
 
 def register_json(value, what):

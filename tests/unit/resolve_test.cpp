@@ -330,6 +330,13 @@ TEST_CASE("a failure of git or of an index is short") {
         "project: could not fetch `https://***@host/a.git`\n"
         "git: could not read Username\n"
         "hint: `git ls-remote https://***@host/a.git` shows whether this machine may read it");
+  const FakeUv no_git{
+      "printf '%s\\n' 'error: Failed to download and build `foo @ git+https://host/a.git`' "
+      "'  cause: Git operation failed' '  cause: Git executable not found. Ensure that Git is "
+      "installed and available.' >&2; exit 1\n"};
+  CHECK(failure(no_git) ==
+        "environment: `https://host/a.git` cannot be fetched: there is no git on this machine\n"
+        "hint: install git");
   const FakeUv index{
       "printf '%s\\n' 'error: Request failed after 3 retries in 5.1s' "
       "'  cause: Failed to fetch: https://host/simple/rich/' '  cause: error sending request' "

@@ -7,6 +7,7 @@
 #include "python/interpreter.hpp"
 #include "resolve/resolver.hpp"
 #include "services/services.hpp"
+#include "wheel/texts.hpp"
 
 #include <memory>
 #include <optional>

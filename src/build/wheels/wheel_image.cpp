@@ -14,6 +14,7 @@
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/own_package.hpp"
 #include "build/wheels/package_index.hpp"
+#include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/required_hashes.hpp"
 #include "build/wheels/resolution.hpp"
 #include "build/wheels/sources_of_set.hpp"
