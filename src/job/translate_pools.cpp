@@ -351,13 +351,13 @@ std::vector<Pool> PoolTranslation::tier_pools() {
       "trainingInput.scaleTier",
       fmt::format("scale tier {} has no equivalent: its machines are approximate", tier()));
   std::vector<Pool> pools;
-  for (const auto& machines : tier_roles(tier())) {
+  for (const auto& of_role : tier_roles(tier())) {
     const auto& role = legacy_roles.at(pools.size());
-    Pool pool{.machine = Machine{.type = std::string{machines.machine}},
-              .replicas = machines.replicas};
-    if (machines.accelerator) {
-      pool.machine->accelerator = std::string{*machines.accelerator};
-      pool.machine->accelerators = machines.accelerators;
+    Pool pool{.machine = Machine{.type = std::string{of_role.machine}},
+              .replicas = of_role.replicas};
+    if (of_role.accelerator) {
+      pool.machine->accelerator = std::string{*of_role.accelerator};
+      pool.machine->accelerators = of_role.accelerators;
     }
     accelerator(*pool.machine, role);
     program(pool, role);
