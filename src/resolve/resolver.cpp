@@ -126,7 +126,12 @@ private:
     return true;
   }
 
+  /// A marker may exclude a source that was assumed.
   void read_assumed(const std::string& lock) {
+    const auto packages = packages_in(lock);
+    std::erase_if(assumed_, [&](const std::string& name) {
+      return std::ranges::find(packages, name, &Package::name) == packages.end();
+    });
     const auto found = means_.read_chosen(lock, assumed_);
     if (!found) {
       throw needed_.value();

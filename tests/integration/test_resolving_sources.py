@@ -108,6 +108,17 @@ class ResolvingSources(Commands, unittest.TestCase):
         self.assertIn('`dice` gives another wheel here than the repository remembers', answer.err)
         self.assertEqual(self.versions(answer), {name: '1.0' for name in ('lk_lab', 'lk_dice', 'lk_a', 'lk_b', 'lk_c', 'lk_d')})
 
+    def test_a_wrong_name_and_a_source_for_another_system(self):
+        self.folder = testbed.write_tree({
+            'train.py': ENTRY, 'requirements.txt': 'lk_other @ ./lab\n',
+            **{f'lab/{path}': text for path, text in computing('lk_lab', 'lk_a').items()}})
+        self.env = {key: value for key, value in self.env.items() if key != 'DOCKER_HOST'}
+        answer = self.lock(status=2)
+        self.assertIn('requirements.txt:1: `lk-other` is the name of another package: its source is `lk-lab`', answer.err)
+        (self.folder / 'requirements.txt').write_text('./lab\ngit+https://git.invalid/x.git ; sys_platform == "win32"\n')
+        self.lock()
+        self.assertIn('name = "lk-a"', (self.folder / 'pylock.toml').read_text())
+
     def test_a_plain_directory_needs_no_engine(self):
         self.folder = testbed.write_tree({
             'train.py': ENTRY + 'import lk_plain.inner\nprint(lk_plain.inner.VALUE)\n', 'requirements.txt': './plain\nlk_b\n',

@@ -377,7 +377,14 @@ Locked resolve_requirements(Services& services,
            [&](const auto& lock, const auto& names) {
              auto all = sources.metadata_of(lock, names, *facts.interpreter);
              for (std::size_t i = 0; all && i < names.size(); ++i) {
-               input.rename(names[i], all->at(i).name);
+               const auto name = python::normalise_name(all->at(i).name);
+               if (!input.rename(names[i], name) && name != names[i]) {
+                 throw Error(ErrorKind::project,
+                             fmt::format("{}: `{}` is the name of another package: its source is "
+                                         "`{}`",
+                                         place_of_requirement(work.scanned().project, names[i]),
+                                         printable(names[i]), printable(name)));
+               }
              }
              return all;
            },

@@ -130,12 +130,14 @@ std::vector<std::string> ResolverInput::name_sources() {
   return provisional;
 }
 
-void ResolverInput::rename(const std::string& provisional, const std::string& actual) {
-  for (auto& [target, name] : names_) {
-    if (name == provisional) {
-      name = actual;
-    }
+bool ResolverInput::rename(const std::string& provisional, const std::string& actual) {
+  const auto found =
+      std::ranges::find_if(names_, [&](const auto& one) { return one.second == provisional; });
+  if (found == names_.end()) {
+    return false;
   }
+  found->second = actual;
+  return true;
 }
 
 }  // namespace autopack::build

@@ -35,8 +35,8 @@ public:
   /// Gives a provisional name to each unnamed source in the files last written; returns the names.
   std::vector<std::string> name_sources();
 
-  /// Replaces a provisional name. Does nothing if `provisional` is another name.
-  void rename(const std::string& provisional, const std::string& actual);
+  /// Replaces a provisional name; returns false if `provisional` is another name.
+  bool rename(const std::string& provisional, const std::string& actual);
 
 private:
   void follow(const std::filesystem::path& directory, const std::string& path);
