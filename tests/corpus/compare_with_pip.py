@@ -8,12 +8,16 @@ line for each project: the number of packages, and each package on whose version
 """
 
 import argparse
+import datetime
 import json
 import pathlib
 import re
 
 import requirements
-from requirements import NEWEST, bases, testbed
+from requirements import bases, testbed
+
+# For uv, files of the day itself are not newer.
+DAY_AFTER = datetime.date.fromisoformat(requirements.NEWEST) + datetime.timedelta(days=1)
 
 
 class Pip:
@@ -33,7 +37,7 @@ class Pip:
         report = project / 'pip-report.json'
         answer = testbed.run(['docker', 'exec', '--workdir', project, self.name, 'timeout', str(requirements.LIMIT), 'python3',
                               '-m', 'pip', 'install', '--quiet', '--dry-run', f'--report={report}',
-                              f'--uploaded-prior-to={NEWEST}', *words], check=False)
+                              f'--uploaded-prior-to={DAY_AFTER}', *words], check=False)
         if answer.returncode != 0:
             return {}, answer.stderr.decode(errors='replace')
         installs = json.loads(report.read_text())['install']
