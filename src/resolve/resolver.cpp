@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  /// Returns nothing if `needed_` no longer stops uv.
+  /// Returns nothing if uv needed a build, and gets what it needs in the next try.
   std::optional<std::string> try_to_solve() {
     try {
       auto lock = run_.has_heavy() ? run_.solve(true) : std::nullopt;

@@ -31,7 +31,7 @@ public:
   /// Adds what a source distribution requires, so that uv need not build it.
   void add_metadata(const SourceMetadata& source);
 
-  /// Assumes that a package, which is no file of an index, requires nothing.
+  /// Assumes that the package of a directory, a repository or a URL requires nothing.
   void assume_no_requirements(const std::string& name);
 
   /// Replaces the assumption about `name`.

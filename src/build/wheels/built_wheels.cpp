@@ -131,7 +131,8 @@ std::filesystem::path BuiltWheels::file_of(const WheelSource& source,
     if (!can_build()) {
       throw Error(ErrorKind::environment,
                   fmt::format("only an engine can build {}, {}", source.title, source.kind))
-          .cause("the repository remembers its wheel, but not every layer with it");
+          .cause("the repository remembers its wheel, but not every layer with it")
+          .hint("`--engine=auto` builds it with the docker engine");
     }
     if (build(source).digest != remembered.digest) {
       throw OtherWheel{

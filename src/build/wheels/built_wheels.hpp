@@ -47,12 +47,12 @@ public:
   /// wheel itself is only in layers.
   std::optional<ChosenFile> remembered(const WheelSource& source) const;
 
-  /// Returns the path of a remembered wheel. Builds it if it is not cached: not concurrently.
-  /// Throws as build() does, and OtherWheel.
+  /// Returns the path of a remembered wheel, and builds it if it is not cached. Must not be called
+  /// concurrently. Throws as build() does, OtherWheel, and Error(environment) without a build.
   std::filesystem::path file_of(const WheelSource& source, const ChosenFile& remembered) const;
 
-  /// Returns key and text of the fact that `built`, a result of a build, is the wheel of `source`,
-  /// for repositories.
+  /// Returns the key and the text with which a repository remembers that `built` is the wheel of
+  /// `source`.
   std::pair<std::string, std::string> fact(const WheelSource& source,
                                            const ChosenFile& built) const;
 
