@@ -114,10 +114,16 @@ class ResolvingSources(Commands, unittest.TestCase):
             **{f'lab/{path}': text for path, text in computing('lk_lab', 'lk_a').items()}})
         self.env = {key: value for key, value in self.env.items() if key != 'DOCKER_HOST'}
         answer = self.lock(status=2)
-        self.assertIn('requirements.txt:1: `lk-other` is the name of another package: its source is `lk-lab`', answer.err)
+        self.assertIn('the source of `lk-other` is a package `lk-lab`', answer.err)
+        self.assertIn('requirements.txt:1', answer.err)
         (self.folder / 'requirements.txt').write_text('./lab\ngit+https://git.invalid/x.git ; sys_platform == "win32"\n')
         self.lock()
         self.assertIn('name = "lk-a"', (self.folder / 'pylock.toml').read_text())
+        (self.folder / 'pylock.toml').unlink()
+        (self.folder / 'requirements.txt').write_text('lk_other @ ./lab\n')
+        (self.folder / 'lab/setup.py').write_text(
+            'from setuptools import setup\nsetup(name="lk_lab", version="1.0", py_modules=["lk_lab"])\n')
+        self.assertIn('`lab` gives a wheel of `lk-lab` 1.0', self.build(status=2).err)
 
     def test_a_plain_directory_needs_no_engine(self):
         self.folder = testbed.write_tree({

@@ -379,11 +379,12 @@ Locked resolve_requirements(Services& services,
              for (std::size_t i = 0; all && i < names.size(); ++i) {
                const auto name = python::normalise_name(all->at(i).name);
                if (!input.rename(names[i], name) && name != names[i]) {
-                 throw Error(ErrorKind::project,
-                             fmt::format("{}: `{}` is the name of another package: its source is "
-                                         "`{}`",
-                                         place_of_requirement(work.scanned().project, names[i]),
-                                         printable(names[i]), printable(name)));
+                 throw Error{
+                     ErrorKind::project,
+                     Problems{{.message = fmt::format("the source of `{}` is a package `{}`",
+                                                      printable(names[i]), printable(name)),
+                               .origin = place_of_requirement(work.scanned().project, names[i]),
+                               .hints = {fmt::format("write `{} @ ...`", printable(name))}}}};
                }
              }
              return all;

@@ -152,22 +152,31 @@ std::optional<std::string> missing_from(Services& services,
   return fmt::format("{} is not a complete set of pins: {}", set.origin, join(missing, "; "));
 }
 
-/// Sets the names and versions that builds determine. Returns the errors, one line each.
+/// Sets the names and versions that builds determine. Returns the packages of another version than
+/// the set has, and those that are listed twice, one line each. Throws Error(project) if a source
+/// has another name than its requirement, which pip refuses too.
 std::vector<std::string> settle_names(const std::map<std::size_t, WheelSource>& sources,
                                       const std::vector<std::optional<ChosenFile>>& choices,
                                       lock::LockedSet& set) {
+  Problems wrong;
   std::vector<std::string> faults;
   for (const auto& [i, source] : sources) {
     const auto said = python::WheelName::parse(choices[i]->name).value();
     auto& package = set.packages[i];
-    if ((!package.name.empty() && package.name != said.name) ||
-        (package.version && package.version->without_local() != said.version.without_local())) {
-      faults.push_back(fmt::format("{}: {} gives a wheel of `{}` {}", package.place, source.title,
-                                   said.name, said.version.str()));
+    const auto gives =
+        fmt::format("{} gives a wheel of `{}` {}", source.title, said.name, said.version.str());
+    if (!package.name.empty() && package.name != said.name) {
+      wrong.push_back({.message = gives,
+                       .origin = package.place,
+                       .hints = {fmt::format("write `{} @ ...`", said.name)}});
+    } else if (package.version &&
+               package.version->without_local() != said.version.without_local()) {
+      faults.push_back(fmt::format("{}: {}", package.place, gives));
     }
     package.name = said.name;
     package.version = said.version;
   }
+  throw_if_errors(wrong, ErrorKind::project);
   std::map<std::string, std::string> places;
   for (const auto& package : set.packages) {
     if (const auto [same, is_new] = places.emplace(package.name, package.place); !is_new) {
