@@ -198,24 +198,6 @@ TEST_CASE("imports are looked for where the program's PYTHONPATH says") {
   CHECK(warnings("/usr/app/other") == 1);
 }
 
-TEST_CASE("groups of Poetry are named where [dependency-groups] is missing") {
-  try {
-    scan(MemoryTree{Files{{"task.py", ""},
-                          {"pyproject.toml",
-                           "[tool.poetry]\nname='p'\n[tool.poetry.group.train."
-                           "dependencies]\nwandb='*'\n"}}},
-         {.script = "task.py", .groups = {"train"}});
-    FAIL("nothing was thrown");
-  } catch (const Error& error) {
-    const auto named =
-        std::any_of(error.problems().begin(), error.problems().end(), [](const Problem& problem) {
-          return !problem.hints.empty() &&
-                 problem.hints[0].starts_with("groups of Poetry are read from the poetry.lock");
-        });
-    CHECK(named);
-  }
-}
-
 TEST_CASE("a lock does not hide an import that it does not bring") {
   const std::string lock =
       "lock-version = \"1.0\"\ncreated-by = \"x\"\n[[packages]]\nname = \"tqdm\"\n"

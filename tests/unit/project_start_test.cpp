@@ -622,7 +622,7 @@ TEST_CASE("start: extras and groups of the project, whose name is never asked of
   CHECK(python::texts_of(scan(package, {.script = "top.py", .groups = {"train"}}).requirements) ==
         Strings{"einops", "wandb"});
   CHECK(refusal(package, {.script = "top.py", .groups = {"tran"}}) ==
-        "`[dependency-groups]` has no group `tran` (group) [did you mean `train`?]");
+        "`pyproject.toml` has no group `tran` (group) [did you mean `train`?]");
   const auto named = scan(MemoryTree{{"pyproject.toml", pyproject},
                                      {"my_pkg/__init__.py", ""},
                                      {"top.py", ""},
@@ -632,6 +632,29 @@ TEST_CASE("start: extras and groups of the project, whose name is never asked of
   CHECK(named.package->extras == Strings{"gpu"});
   REQUIRE(named.requirement_edits.size() == 1);
   CHECK(named.requirement_edits.front().first_line == 2);
+}
+
+TEST_CASE("start: groups of Poetry") {
+  const std::string groups =
+      "[tool.poetry]\nname='lab'\n[tool.poetry.dev-dependencies]\nruff='0.5'\n"
+      "[tool.poetry.group.train]\ninclude-groups=['dev']\n"
+      "[tool.poetry.group.train.dependencies]\npython='^3.9'\nwandb='*'\n"
+      "einops={version='^0.8', python='>=3.9'}\n"
+      "[tool.poetry.group.own.dependencies]\nlab={git='https://host/lab.git'}\n";
+  const auto tree = [](const std::string& text) {
+    return MemoryTree{{"top.py", ""}, {"pyproject.toml", text}};
+  };
+  CHECK(python::texts_of(
+            scan(tree(groups), {.script = "top.py", .groups = {"train"}}).requirements) ==
+        Strings{"einops>=0.8,<0.9 ; python_version >= '3.9'", "wandb", "ruff==0.5"});
+  CHECK(refusal(tree(groups), {.script = "top.py", .groups = {"own"}}) ==
+        "cannot read the dependency `lab`: a group's dependency is read from the indexes only "
+        "(pyproject.toml tool.poetry.group.own.dependencies) [`poetry lock` of Poetry 2 writes a "
+        "lock that is read]");
+  CHECK(refusal(tree(groups), {.script = "top.py", .groups = {"tran"}}) ==
+        "`pyproject.toml` has no group `tran` (group) [did you mean `train`?]");
+  CHECK(refusal(tree("[tool.poetry]\nname='lab'\n"), {.script = "top.py", .groups = {"train"}}) ==
+        "`pyproject.toml` has no `[dependency-groups]` (group)");
 }
 
 TEST_CASE("start: variables for the installation hold no secret") {

@@ -6,6 +6,7 @@
 #include "base/url.hpp"
 #include "project/findings.hpp"
 #include "project/project.hpp"
+#include "project/requirements/poetry_tables.hpp"
 #include "project/toml.hpp"
 #include "python/archive_name.hpp"
 #include "python/name.hpp"
@@ -56,8 +57,7 @@ std::vector<std::string> did_you_mean(const std::string& name,
 
 class GroupReader {
 public:
-  GroupReader(Findings& findings, const toml::table& groups)
-      : findings_{findings}, groups_{groups} {}
+  GroupReader(Findings& findings, const Groups& groups) : findings_{findings}, groups_{groups} {}
 
   std::vector<std::string> take() { return std::move(requirements_); }
 
@@ -67,14 +67,16 @@ public:
       return;
     }
     seen_.push_back(wanted);
-    for (const auto& [key, value] : groups_) {
-      if (python::normalise_name(key.str()) == wanted && value.is_array()) {
-        read_all(*value.as_array());
+    std::vector<std::string> names;
+    for (const auto& [key, items] : groups_) {
+      if (python::normalise_name(key) == wanted) {
+        read_all(items());
         return;
       }
+      names.push_back(key);
     }
-    findings_.error(fmt::format("`[dependency-groups]` has no group `{}`", printable(name)),
-                    "group", did_you_mean(name, names_of(groups_), "the groups are"));
+    findings_.error(fmt::format("`pyproject.toml` has no group `{}`", printable(name)), "group",
+                    did_you_mean(name, names, "the groups are"));
   }
 
 private:
@@ -91,29 +93,33 @@ private:
   }
 
   Findings& findings_;
-  const toml::table& groups_;
+  const Groups& groups_;
   std::vector<std::string> requirements_;
   std::vector<std::string> seen_;
 };
 
-/// Returns the requirements of the requested groups, `[dependency-groups]` of pyproject.toml (PEP
-/// 735).
+/// Returns the requirements of the requested groups: `[dependency-groups]` of pyproject.toml (PEP
+/// 735), else Poetry's.
 std::vector<std::string> read_groups(Findings& findings, const Request& request) {
   if (request.groups.empty()) {
     return {};
   }
-  const auto document = pyproject_of(findings);
-  const auto* const groups = document ? (*document)["dependency-groups"].as_table() : nullptr;
-  if (groups == nullptr) {
-    const bool is_of_poetry = document && (*document)["tool"]["poetry"]["group"].is_table();
-    findings.error("`pyproject.toml` has no `[dependency-groups]`", "group",
-                   is_of_poetry ? std::vector<std::string>{"groups of Poetry are read from the "
-                                                           "poetry.lock of Poetry 2.1 or newer: "
-                                                           "`poetry lock`"}
-                                : std::vector<std::string>{});
+  const auto document = pyproject_of(findings).value_or(toml::table{});
+  Groups groups;
+  if (const auto* const standard = document["dependency-groups"].as_table()) {
+    for (const auto& [name, items] : *standard) {
+      if (const auto* const array = items.as_array()) {
+        groups.emplace(name.str(), [array] { return *array; });
+      }
+    }
+  } else if (document["tool"]["poetry"].is_table()) {
+    groups = poetry_groups(findings, document);
+  }
+  if (groups.empty()) {
+    findings.error("`pyproject.toml` has no `[dependency-groups]`", "group");
     return {};
   }
-  GroupReader reader{findings, *groups};
+  GroupReader reader{findings, groups};
   for (const auto& name : request.groups) {
     reader.read(name);
   }

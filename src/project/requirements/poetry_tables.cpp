@@ -22,8 +22,6 @@ namespace {
 using python::Specifier;
 using python::SpecifierSet;
 
-constexpr auto* poetry_place = "pyproject.toml tool.poetry.dependencies";
-
 /// Returns `alternatives` as one set of conditions, `>=1.20,<3.0` for `^1.20 || ^2.0`; nothing if
 /// there is a gap between them.
 std::optional<SpecifierSet> merged(const std::vector<SpecifierSet>& alternatives) {
@@ -71,11 +69,7 @@ public:
 
   toml::table run() {
     if (const auto* const dependencies = poetry_["dependencies"].as_table()) {
-      for (const auto& [name, value] : *dependencies) {
-        if (python::normalise_name(name.str()) != "python") {
-          read(std::string{name.str()}, value);
-        }
-      }
+      read_all(*dependencies);
     }
     toml::table extras;
     if (const auto* const wanted = poetry_["extras"].as_table()) {
@@ -93,6 +87,18 @@ public:
     made_.insert_or_assign("project", toml::table{{"dependencies", std::move(main_)},
                                                   {"optional-dependencies", std::move(extras)}});
     return std::move(made_);
+  }
+
+  /// Returns the requirements of `[tool.poetry.NAME]`.
+  toml::array group(const std::string& name, const toml::node_view<const toml::node>& table) {
+    place_ = "pyproject.toml tool.poetry." + printable(name);
+    if (const auto* const dependencies = table.as_table()) {
+      read_all(*dependencies);
+    }
+    for (const auto& [key, source] : sources_) {
+      refuse(std::string{key.str()}, "a group's dependency is read from the indexes only");
+    }
+    return std::move(main_);
   }
 
 private:
@@ -113,6 +119,14 @@ private:
     return all;
   }
 
+  void read_all(const toml::table& dependencies) {
+    for (const auto& [name, value] : dependencies) {
+      if (python::normalise_name(name.str()) != "python") {
+        read(std::string{name.str()}, value);
+      }
+    }
+  }
+
   void read(const std::string& name, const toml::node& value) {
     if (const auto* const alternatives = value.as_array()) {
       for (const auto& one : *alternatives) {
@@ -129,7 +143,7 @@ private:
 
   void refuse(const std::string& name, const std::string& reason) {
     findings_.error(fmt::format("cannot read the dependency `{}`: {}", printable(name), reason),
-                    poetry_place, {"`poetry lock` of Poetry 2 writes a lock that is read"});
+                    place_, {"`poetry lock` of Poetry 2 writes a lock that is read"});
   }
 
   void add(const std::string& name, const toml::table& entry) {
@@ -206,6 +220,7 @@ private:
   Findings& findings_;
   const toml::table& poetry_;
   toml::table made_;
+  std::string place_{"pyproject.toml tool.poetry.dependencies"};
   toml::array main_{};
   toml::table sources_{};
   std::vector<Optional> optional_{};
@@ -215,6 +230,33 @@ private:
 
 toml::table with_poetry_dependencies(Findings& findings, const toml::table& document) {
   return PoetryTables{findings, document}.run();
+}
+
+Groups poetry_groups(Findings& findings, const toml::table& document) {
+  const auto poetry = document["tool"]["poetry"];
+  const auto add = [&](Groups& groups, const std::string& name, const std::string& table,
+                       const toml::node_view<const toml::node>& values,
+                       const toml::node_view<const toml::node>& included) {
+    groups.emplace(name, [&findings, &document, table, values, included] {
+      auto items = PoetryTables{findings, document}.group(table, values);
+      for (const auto& other : strings_of(included)) {
+        items.push_back(toml::table{{"include-group", other}});
+      }
+      return items;
+    });
+  };
+  Groups groups;
+  if (const auto* const named = poetry["group"].as_table()) {
+    for (const auto& [name, value] : *named) {
+      const toml::node_view<const toml::node> group{value};
+      add(groups, std::string{name.str()}, fmt::format("group.{}.dependencies", name.str()),
+          group["dependencies"], group["include-groups"]);
+    }
+  }
+  if (poetry["dev-dependencies"].is_table()) {
+    add(groups, "dev", "dev-dependencies", poetry["dev-dependencies"], {});
+  }
+  return groups;
 }
 
 }  // namespace autopack::project
