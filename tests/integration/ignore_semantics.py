@@ -55,7 +55,8 @@ def received_by_buildkit(folder):
 
 def received_by_classic_builder(folder):
     tag = 'autopack-tests/ignore:1'
-    docker('build', '--quiet', '--tag', tag, folder, env=testbed.environment(DOCKER_BUILDKIT='0'))
+    # A search for a cached step fails if another test removes an image meanwhile.
+    docker('build', '--quiet', '--no-cache', '--tag', tag, folder, env=testbed.environment(DOCKER_BUILDKIT='0'))
     try:
         tree = testbed.file_tree(tag, below='/context')
         return {path.removeprefix('/context/') for path, entry in tree.items() if entry[0] == '0'}
