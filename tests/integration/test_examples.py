@@ -1,4 +1,4 @@
-"""Every example is built, pushed, pulled back by digest, and run; and an edit costs only the code's layers."""
+"""Every example runs without a flag; some are pushed, pulled back by digest, and run; an edit costs only the code's layers."""
 
 import subprocess
 import unittest
@@ -84,9 +84,31 @@ def code_steps(lines):
     return [line for line in lines if 'COPY' in line.split('|', 1)[1][:40]]
 
 
+# What `autopack run` prints in the other examples that have a program.
+ALONE = {'cluster': 'rank 0 of 1: slope 3.00 offset 2.00', 'own-dockerfile': 'lines: 0', 'settings': 'steps: 5',
+         'tune': 'loss: 0.0', 'pre-commit': 'slope 3.0, intercept 2.0'}
+NO_PROGRAM = {'ci', 'guide', 'pictures', 'translate'}
+
+
+class Alone(unittest.TestCase):
+    """`autopack run` in each example, as a user would type it, but for the executor image."""
+
+    def test_every_example_runs_without_a_flag(self):
+        env = testbed.index_environment(AUTOPACK_EXECUTOR_IMAGE_URI=testbed.executor())
+        expected = ALONE | {name: output[-1] for name, (_, output, _, _) in CASES.items()}
+        folders = {folder.name for folder in testbed.EXAMPLES.iterdir() if folder.is_dir()}
+        self.assertEqual(folders, set(expected) | NO_PROGRAM)
+        for name, line in testbed.daily_sample(sorted(expected.items()), 6):
+            with self.subTest(name):
+                folder = testbed.example(name)
+                answer = autopack('run', cwd=folder, env=env)
+                self.assertIn(line, answer.out)
+                self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')
+
+
 class Examples(unittest.TestCase):
     def test_built_pushed_pulled_and_run(self):
-        for name, (entry, output, present, absent) in CASES.items():
+        for name, (entry, output, present, absent) in testbed.daily_sample(CASES.items(), 3):
             with self.subTest(name):
                 folder = testbed.example(name)
                 before = testbed.tree_hash(folder)

@@ -1,7 +1,7 @@
+import statistics
 import sys
 
-import numpy as np
-
-data = np.loadtxt(sys.argv[1])
-slope, offset = np.polyfit(data[:, 0], data[:, 1], 1)
+with open(sys.argv[1], encoding='utf-8') as file:
+    rows = [[float(word) for word in line.split()] for line in file]
+slope, offset = statistics.linear_regression(*zip(*rows))
 print(f'slope: {slope:.2f} offset: {offset:.2f}')

@@ -1,8 +1,7 @@
 """Fits a line through noisy points by gradient descent; rate and momentum are for the tuning job to find."""
 
 import argparse
-
-import numpy as np
+import random
 
 try:
     import hypertune
@@ -11,14 +10,19 @@ except ImportError:  # without a tuning job nobody listens
 
 
 def fit(rate, momentum, epochs):
-    random = np.random.default_rng(7)
-    inputs = np.column_stack([random.uniform(-1, 1, 200), np.ones(200)])
-    wanted = inputs @ np.array([1.5, -0.3]) + random.normal(scale=0.1, size=200)
-    weights, step = np.zeros(2), np.zeros(2)
+    source = random.Random(7)
+    inputs = [source.uniform(-1, 1) for _ in range(200)]
+    points = [(x, 1.5 * x - 0.3 + source.gauss(0, 0.1)) for x in inputs]
+
+    def errors():
+        return [(slope * x + offset - y, x) for x, y in points]
+
+    slope = offset = slope_step = offset_step = 0.0
     for _ in range(epochs):
-        step = momentum * step - rate * inputs.T @ (inputs @ weights - wanted) / len(wanted)
-        weights += step
-    return float(np.mean((inputs @ weights - wanted) ** 2))
+        slope_step = momentum * slope_step - rate * sum(error * x for error, x in errors()) / len(points)
+        offset_step = momentum * offset_step - rate * sum(error for error, _ in errors()) / len(points)
+        slope, offset = slope + slope_step, offset + offset_step
+    return sum(error ** 2 for error, _ in errors()) / len(points)
 
 
 def main():
