@@ -4,16 +4,19 @@
 
 writes tests/golden/screens/ again: read every screen as a person would. They are what a terminal shows, at 80 and 50
 columns; a line `--- 24 rows ---` marks where a screen of that height begins, if something scrolled off it. Days
-without colours must show the same words.
+without colours must show the same words. It also draws the pictures again, and renews the blocks of the tour that show
+a whole screen, with the figures of this machine.
 """
 
 import concurrent.futures
+import difflib
 import json
 import os
 import re
 import textwrap
 import unittest
 
+import pages
 import screen
 import secret_watch
 import testbed
@@ -22,9 +25,12 @@ from terminal import Terminal, plain
 from vertex_server import VertexServer
 
 SCREENS = testbed.ROOT / 'tests/golden/screens'
+TOUR = testbed.EXAMPLES / 'guide/tour.md'
+# The titles of the screens that they show.
+PICTURES = {'edit': 'An edit is pushed'}
 SECONDS = 120  # on a busy machine
 PROMPT = '\x1b]133;A\x07'
-BASE = 'python:3.11'  # inferred for a project that names no version
+BASE = 'python:3.11'  # inferred for a project that names no version of Python
 
 PROGRAM = '''\
 def main():
@@ -182,6 +188,17 @@ class Day:
         sent = []
         for _, text in self.screens:
             sent.append({'columns': self.columns, 'text': steady(text, self.columns)})
+        return self.as_rows(sent)
+
+    def unchanged(self):
+        """Returns the screens with this run's figures, wide enough for each line of autopack."""
+        sent = []
+        for _, text in self.screens:
+            text = re.sub(r'127\.0\.0\.1:\d+', '127.0.0.1:5000', without_running_steps(text, self.columns))
+            sent.append({'columns': 200, 'text': text.replace(self.name, 'taxi')})
+        return self.as_rows(sent)
+
+    def as_rows(self, sent):
         answer = testbed.run([testbed.SYSTEM_PYTHON, screen.__file__], input=json.dumps(sent).encode())
         return list(zip((title for title, _ in self.screens), json.loads(answer.stdout)))
 
@@ -210,6 +227,15 @@ def spend(day):
     day.write('keys.py', f'TOKEN = "{fake_token()}"\n')
     day.type('git add -A && git commit -qm first', 'A token is about to be committed')
     day.type('git rm -qf keys.py && git commit -qm first')
+    day.type('autopack build --script=trian.py --extra-dirs=dta', 'Two mistakes')
+    day.type('autopack build', 'The image is pushed')
+    day.write('train.py', GREETED.replace('4)', '3)'))
+    day.type('autopack build', 'An edit is pushed')
+    day.type('autopack build', 'Nothing changed')
+    day.type('autopack diff HEAD', 'What the edit changed')
+    day.type('autopack lock', 'The versions are locked')
+    day.type('autopack lock --check')
+    day.type('rm pylock.toml')
     day.type('autopack submit', 'The job is submitted, from here on by the settings file')
     day.write('autopack.yaml', SERVICE)
     day.type('autopack submit --dry-run | head -20')
@@ -225,6 +251,57 @@ def spend(day):
     day.type('autopack tune --config=study.yaml', 'A study')
     day.type('autopack jobs describe --latest')
     day.type('autopack run --watch', 'It runs again whenever a file changes', ('Ended', '\x03'))
+
+
+def show_in_pages(day):
+    """Draws the pictures, and renews the tour."""
+    day = [(title, [row for row in rows if not is_step(row)]) for title, rows in day]
+    titled = dict(day)
+    for name, title in PICTURES.items():
+        (testbed.EXAMPLES / f'pictures/{name}.svg').write_text(pages.picture(shown(titled[title])), encoding='utf-8')
+    rows = [[screen.without_colours(row) for row in shown(rows)] for _, rows in day]
+    TOUR.write_text(pages.renewed(TOUR.read_text(), rows))
+
+
+def is_step(row):
+    verb = VERB.match(screen.without_colours(row))
+    return verb and verb[1] in STEPS
+
+
+def shown(rows):
+    """Returns the rows of a screen without the next prompt."""
+    return rows[:-1] if rows[-1].strip() == '$' else rows
+
+
+def golden_screens():
+    """Returns the rows of the golden screens by title, without colours."""
+    text = screen.without_colours((SCREENS / '80-columns.txt').read_text(encoding='utf-8'))
+    parts = re.split(r'^=== (.*) ===$', text, flags=re.MULTILINE)[1:]
+    return [(title, shown([row for row in rows.strip('\n').splitlines() if row != f'--- {screen.ROWS} rows ---']))
+            for title, rows in zip(parts[::2], parts[1::2])]
+
+
+class Pages(unittest.TestCase):
+    def test_the_tour_shows_what_a_user_sees(self):
+        screens = [rows for _, rows in golden_screens()]
+        blocks = pages.blocks_of(TOUR.read_text())
+        commands = {words[1] for block in blocks if (words := block[0].split('|')[0].split()[1:])[0] == 'autopack'}
+        self.assertGreaterEqual(commands, {'run', 'init', 'explain', 'dockerfile', 'build', 'submit', 'jobs', 'tune', 'lock',
+                                           'diff'})
+        for block in blocks:
+            with self.subTest(block[0]):
+                rows = steady('\r\n'.join(block), 80).replace('taxi', 'taxi-x').split('\r\n')
+                if not any(pages.is_shown(rows, of_day) for of_day in screens):
+                    self.fail(difflib.get_close_matches('\n'.join(rows), map('\n'.join, screens), 1, 0))
+
+    def test_the_pictures_show_it_too(self):
+        screens = dict(golden_screens())
+        self.assertEqual({file.stem for file in (testbed.EXAMPLES / 'pictures').glob('*.svg')}, set(PICTURES))
+        for name, title in PICTURES.items():
+            with self.subTest(name):
+                rows = pages.rows_of((testbed.EXAMPLES / f'pictures/{name}.svg').read_text(encoding='utf-8'))
+                rows = steady('\r\n'.join(rows), 80).replace('taxi', 'taxi-x').split('\r\n')
+                self.assertEqual(''.join(''.join(rows).split()), ''.join(''.join(screens[title]).split()))
 
 
 class FirstDay(unittest.TestCase):
@@ -246,7 +323,7 @@ class FirstDay(unittest.TestCase):
             spend(day)
         finally:
             day.close()
-        return day.rendered()
+        return day
 
     def test_is_what_the_golden_screens_show(self):
         accepts = os.environ.get('AUTOPACK_ACCEPT') == '1'
@@ -254,13 +331,17 @@ class FirstDay(unittest.TestCase):
         if testbed.FORM == 'daily' and not accepts:
             kinds = {kind: kinds[kind] for kind in ((80, True), (50, False))}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            days = dict(zip(kinds, pool.map(lambda kind: self.live(kinds[kind], *kind), kinds)))
+            lived = dict(zip(kinds, pool.map(lambda kind: self.live(kinds[kind], *kind), kinds)))
+        days = {kind: day.rendered() for kind, day in lived.items()}
+        unchanged = {kind: day.unchanged() for kind, day in lived.items()} if accepts else {}
         if not testbed.loads_parts():
             return  # the screens are those of the other store; each command of the day did what it should
         for (columns, has_colours), day in days.items():
             text, path = self.text(day), SCREENS / f'{columns}-columns.txt'
             if accepts and has_colours:
                 path.write_text(text, encoding='utf-8')
+                if columns == 80:
+                    show_in_pages(unchanged[(columns, has_colours)])
             expected = path.read_text(encoding='utf-8')
             self.maxDiff = None
             with self.subTest(f'{columns} columns, {"" if has_colours else "no "}colours'):
