@@ -239,13 +239,17 @@ std::vector<Package> left_behind(const std::string& lock,
   return behind;
 }
 
-/// Resolves again with newer versions of `behind`, but no older ones of what else the project
-/// requires itself, and the same ones of the image; returns nothing if that has no solution.
+/// Whether raising a package may lower another one that the project requires itself.
+enum class Others { stay, may_sink };
+
+/// Resolves again with newer versions of `behind`, and the same ones of the image; returns nothing
+/// if that has no solution.
 std::optional<std::string> solve_above(Run& run,
                                        const Question& question,
                                        const Means& means,
                                        const std::string& lock,
                                        const std::vector<Package>& behind,
+                                       Others others,
                                        std::vector<SourceMetadata>& sources) {
   std::vector<std::string> bounds;
   for (const auto& package : packages_in(lock)) {
@@ -255,7 +259,8 @@ std::optional<std::string> solve_above(Run& run,
     } else if (installed != question.installed.end() &&
                is_same_version(installed->version, package.version)) {
       bounds.push_back(fmt::format("{}=={}", package.name, package.version));
-    } else if (!package.version.empty() && contains(question.direct, package.name)) {
+    } else if (others == Others::stay && !package.version.empty() &&
+               contains(question.direct, package.name)) {
       bounds.push_back(fmt::format("{}>={}", package.name, package.version));
     }
   }
@@ -284,7 +289,8 @@ bool has_new_prerelease(const std::string& lock, const std::string& before) {
 
 /// Returns `lock`, or a better one in which packages that were left behind are raised: all of them,
 /// or the first one that can be. None is raised at the cost of a package of the image, or to a
-/// pre-release, which uv takes if nothing else is above a bound.
+/// pre-release, which uv takes if nothing else is above a bound. If raising all needs it, others
+/// become older, but not far behind: s3fs needs a boto3 of some weeks ago.
 std::string raised(Run& run,
                    const Question& question,
                    const Means& means,
@@ -293,17 +299,24 @@ std::string raised(Run& run,
   constexpr std::size_t most_tries{4};
   const auto behind = left_behind(lock, question, means);
   const auto replaced = replaced_in(lock, question);
-  const auto raise = [&](const std::vector<Package>& packages) {
-    auto found = solve_above(run, question, means, lock, packages, resolution.sources);
+  const auto is_behind = [&](const Package& package) {
+    return std::ranges::find(behind, package.name, &Package::name) != behind.end();
+  };
+  const auto raise = [&](const std::vector<Package>& packages, Others others) {
+    auto found = solve_above(run, question, means, lock, packages, others, resolution.sources);
     return found && (question.prereleases || !has_new_prerelease(*found, lock)) &&
-                   std::ranges::includes(replaced, replaced_in(*found, question))
+                   std::ranges::includes(replaced, replaced_in(*found, question)) &&
+                   std::ranges::all_of(left_behind(*found, question, means), is_behind)
                ? found
                : std::nullopt;
   };
-  auto better = behind.empty() ? std::nullopt : raise(behind);
+  auto better = behind.empty() ? std::nullopt : raise(behind, Others::stay);
+  if (!better && !behind.empty()) {
+    better = raise(behind, Others::may_sink);
+  }
   for (std::size_t i = 0; !better && behind.size() > 1 && i < behind.size() && i < most_tries;
        ++i) {
-    better = raise({behind[i]});
+    better = raise({behind[i]}, Others::stay);
   }
   if (!better) {
     return lock;

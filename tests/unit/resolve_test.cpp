@@ -425,6 +425,31 @@ TEST_CASE("what the project requires itself does not sink for another that rises
   CHECK(found.packages.find("name = \"other\"\nversion = \"3.0\"") != std::string::npos);
 }
 
+TEST_CASE("another requirement becomes a little older for one that is far behind") {
+  const auto answered = [](const std::string& lower) {
+    const FakeUv uv{
+        "far=2.0; other=3.9\n"
+        "if grep -q '^far>2.0$' ../constraints.txt; then\n"
+        "grep -q '^other>=' ../constraints.txt && { echo 'error: No solution found' >&2; exit 1; "
+        "}\n"
+        "far=5.0; other=" +
+        lower +
+        "; fi\n"
+        "for one in \"far $far\" \"other $other\"; do set -- $one\n"
+        "printf '%s\\n' '[[packages]]' \"name = \\\"$1\\\"\" \"version = \\\"$2\\\"\"; done > "
+        "pylock.toml\n"};
+    auto asked = question();
+    asked.direct = {"far", "other"};
+    return uv.answer(asked, {}, {}, [](const std::string& name) {
+      return python::Version::parse(name == "far" ? "5.0" : "3.9");
+    });
+  };
+  const auto found = answered("3.8");
+  CHECK(found.raised == std::vector<Raised>{{.name = "far", .before = "2.0", .version = "5.0"}});
+  CHECK(found.packages.find("\"3.8\"") != std::string::npos);
+  CHECK(answered("2.0").raised.empty());
+}
+
 TEST_CASE("nothing is raised at the cost of a package of the image") {
   const FakeUv uv{
       "if grep -q '^far>2.0$' ../constraints.txt; then far=5.0; low=2.0; else far=2.0; low=1.0; "
