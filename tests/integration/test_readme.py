@@ -7,6 +7,7 @@ import shlex
 import unittest
 
 import testbed
+from repositories import fake_token
 from test_jobs import LONG_AGO, WithApi
 from testbed import autopack, write_tree
 
@@ -73,6 +74,53 @@ class EveryCommand(unittest.TestCase):
     def test_a_wrong_flag_would_be_found(self):
         for wrong in ('autopack build --engin=docker', 'autopack submit --submitter=nobody', 'autopack jobs lst'):
             autopack(*shlex.split(wrong)[1:], '--help', status=2)
+
+
+# Flags of other programs in the pages.
+OTHERS = {'--buildtype', '--case', '--find-links', '--no-binary', '--no-build-isolation', '--no-deps', '--no-install-recommends',
+          '--nproc-per-node', '--prefix', '--rate', '--real', '--rm', '--runtime', '--yes'}
+
+
+class Mentions(unittest.TestCase):
+    """What the pages name is there."""
+
+    def test_each_flag_exists(self):
+        shown = autopack('--schema').json()
+        commands = re.findall(r'^  (\w+)  ', autopack('--help').out, re.MULTILINE)
+        texts = [autopack(command, '--help-all').out for command in commands]
+        known = {flag for text in texts for flag in re.findall(r'--[a-z][a-z0-9-]+', text)}
+        known |= {f'--{key}' for key in shown['properties']}
+        for page in PAGES:
+            named = set(re.findall(r'(?<![\w-])--[a-z][a-z0-9-]+', page.read_text()))
+            self.assertEqual(named - known - OTHERS, set(), page)
+
+    def test_each_file_exists(self):
+        for page in PAGES:
+            for name in re.findall(r'`((?:tests|examples|templates)/[\w./-]+)', page.read_text()):
+                with self.subTest(f'{page.name}: {name}'):
+                    # Programs of the tests are built.
+                    self.assertTrue((testbed.ROOT / name).exists() or name == 'tests/secret_rate')
+
+    def test_messages_are_those_of_the_program(self):
+        folder = write_tree({**PROJECT, 'trainer/keys.py': f'\nTOKEN = "{fake_token()}"\n',
+                             'trainer/reader.py': 'import yaml\n', '.dockerignore': '', 'requirements.txt': '# none\n'})
+        base = f'--executor-image-uri={testbed.EXECUTOR}'
+        testbed.executor()
+        answers = [
+            autopack('build', base, '--script=trainer/tusk.py', '--no-push', '--exclude=keys.py', cwd=folder, status=None).err,
+            autopack('explain', base, '--script=trainer/task.py', cwd=folder, status=None).err,
+            autopack('explain', base, '--script=trainer/reader.py', '--exclude=keys.py', cwd=folder, status=None).err,
+        ]
+        for page in PAGES:
+            if page.name == 'tour.md':  # compared with screens
+                continue
+            for line in re.findall(r'^(?:error|warning|  hint): .*$', page.read_text(), re.MULTILINE):
+                with self.subTest(f'{page.name}: {line}'):
+                    pattern = re.sub(r"echo '[0-9a-f]{12}", "echo '[0-9a-f]{12}", re.escape(line).replace("\\ '", " '"))
+                    pattern = pattern.replace('task\\.py`\\ line\\ 4', 'reader\\.py`\\ line\\ 1')
+                    if not any(re.search(f'^{pattern}$', answer, re.MULTILINE) for answer in answers):
+                        kind = line.split(':', maxsplit=1)[0]
+                        self.fail([other for answer in answers for other in answer.splitlines() if other.startswith(kind)])
 
 
 def anchors(page):
