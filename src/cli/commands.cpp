@@ -120,16 +120,17 @@ const auto table = std::to_array<CommandEntry>({
      .asks_servers = true},
     {.name = "jobs",
      .summary = "list, describe, open, cancel and follow jobs of every kind",
-     .usage = "list | describe NAME | open NAME | logs NAME | cancel NAME [FLAGS]",
+     .usage = "list | describe NAME | open NAME | logs NAME | wait NAME | cancel NAME [FLAGS]",
      .example = "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
                 "  autopack jobs logs -f --latest\n\n"
                 "NAME is a display name, an id, or a whole resource name. `logs -f`, which is\n"
-                "also `stream-logs`, ends with the job; its status is 0 when the job succeeded.\n"
-                "`open` prints where the console shows the job, and opens a browser there.\n",
+                "also `stream-logs`, and `wait` end with the job; their status is 0 if the job\n"
+                "succeeded. `open` prints where the console shows the job, and opens a browser\n"
+                "there.\n",
      .make = make_jobs_command,
      .asks_servers = true,
      .most_arguments = 2,
-     .first_argument = "list|describe|cancel|logs|stream-logs|open"},
+     .first_argument = "list|describe|cancel|logs|stream-logs|wait|open"},
     {.name = "trust",
      .summary = "allow the settings of this project to use this machine",
      .usage = "[--list | --remove]",

@@ -84,14 +84,16 @@ public:
     flags.toggle("-f,--follow", follow_, "of logs: until the job ends, as stream-logs does");
     flags.text("--task-name", "REPLICA", task_, "only this replica's: workerpool0-0");
     flags.number("--polling-interval", "SECONDS", polling_interval_,
-                 "longest time between two requests; default: 10");
+                 "of wait too: longest time between two requests; default: 10");
     flags.toggle("--allow-multiline-logs", together_, "keep the lines of an entry together");
   }
 
   int run(Session& session) override {
     if (session.arguments.empty()) {
       throw Error(ErrorKind::usage, "`autopack jobs` needs to know what to do")
-          .hint("it has `list`, `describe NAME`, `cancel NAME`, `logs NAME` and `open NAME`");
+          .hint(
+              "it has `list`, `describe NAME`, `cancel NAME`, `logs NAME`, `wait NAME` and "
+              "`open NAME`");
     }
     const auto& action = session.arguments.front();
     check_flags(session, action);
@@ -122,6 +124,9 @@ public:
     if (action == "open") {
       return open(session, found.name);
     }
+    if (action == "wait") {
+      return wait_for(session, jobs, found, wait);
+    }
     return action == "cancel" ? cancel(session, jobs, found)
                               : stream(session, google, found, wait, action);
   }
@@ -140,7 +145,8 @@ private:
     for (const auto& [owner, flags] : own) {
       const bool shares = owner == "stream-logs" && action == "logs";
       for (const auto& flag : flags) {
-        if (owner != action && !shares && session.flags.is_typed(flag)) {
+        const bool is_polling = action == "wait" && flag == "--polling-interval";
+        if (owner != action && !shares && !is_polling && session.flags.is_typed(flag)) {
           throw Error(ErrorKind::usage, fmt::format("`{}` is for `autopack jobs {}`, not for `{}`",
                                                     flag, owner, action));
         }
@@ -315,11 +321,35 @@ private:
       const auto job = cancel_local_job(record, session.services.cancellation);
       return report_cancelled(session, job, record.name(), had_ended);
     }
+    if (action == "wait") {
+      return report_ended(session, wait_for_local_job(session, record), record.name());
+    }
     const auto ended = stream_local_logs(session, record, {.task = task_, .together = together_});
     if (const auto failure = submit::failure_of(ended)) {
       throw *failure;
     }
     return 0;
+  }
+
+  /// Prints the job on standard output. Throws submit::failure_of.
+  static int report_ended(Session& session, const json& job, const std::string& name) {
+    session.console.result(render(session, job, name));
+    if (const auto failure = submit::failure_of(job)) {
+      throw *failure;
+    }
+    return 0;
+  }
+
+  static int wait_for(Session& session,
+                      const google::Jobs& jobs,
+                      const FoundJob& found,
+                      std::chrono::milliseconds wait) {
+    const auto ended = submit::watch({.jobs = &jobs,
+                                      .name = found.name,
+                                      .longest_wait = wait,
+                                      .reporter = &session.console,
+                                      .changed = report_states(session.console)});
+    return report_ended(session, *ended, found.name.text());
   }
 
   static int open(const Session& session, const google::JobName& name) {

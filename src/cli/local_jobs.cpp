@@ -3,10 +3,13 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
+#include "cli/following.hpp"
 #include "cli/log_text.hpp"
 #include "submit/job_state.hpp"
 
 #include <fmt/format.h>
+
+#include <memory>
 
 namespace autopack::cli {
 
@@ -85,6 +88,23 @@ json cancel_local_job(const local::JobRecord& record, const Cancellation* cancel
     job = job_of(record);
   }
   return job;
+}
+
+json wait_for_local_job(Session& session, const local::JobRecord& record) {
+  const auto report = report_states(session.console);
+  std::string reported;
+  for (;;) {
+    auto job = job_of(record);
+    const auto state = submit::state_of(job);
+    if (state.word != reported) {
+      reported = state.word;
+      report(std::make_shared<const json>(job));
+    }
+    if (state.ended) {
+      return job;
+    }
+    sleep_unless_cancelled(look_period, session.services.cancellation);
+  }
 }
 
 json stream_local_logs(Session& session,

@@ -31,6 +31,9 @@ nlohmann::json study_of(const local::JobRecord& record);
 /// Requests the end of the job and waits for it for some seconds. Returns its state then.
 nlohmann::json cancel_local_job(const local::JobRecord& record, const Cancellation* cancellation);
 
+/// Waits until the job has ended, and reports its states. Returns the ended job.
+nlohmann::json wait_for_local_job(Session& session, const local::JobRecord& record);
+
 /// Selects lines of a log, and their format.
 struct LocalLogOptions {
   std::optional<std::string> task{};  ///< only this replica's; absent: all

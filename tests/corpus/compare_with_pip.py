@@ -54,7 +54,8 @@ def words_for_pip(facts, base, folder, cache):
                               env=requirements.environment(cache), status=None)
     words = re.findall(r'--requirement[ =](\S+)', answer.out)
     found = [word for file in dict.fromkeys(words) for word in ('--requirement', file)]
-    return found + (['.'] if re.search(r'--editable ', answer.out) else [])
+    own = re.search(r"--editable '?([^\s']+)", answer.out)
+    return found + ([own[1]] if own else [])
 
 
 def main():

@@ -282,6 +282,16 @@ class AfterwardsAndByName(WithApi):
         self.assertIn('no region is set', autopack('jobs', 'list', '--no-infer', env=env, status=2).err)
 
 
+class Wait(WithApi):
+    def test_ends_with_the_job_and_its_status(self):
+        name = self.make(states=['RUNNING', 'SUCCEEDED'])
+        answer = self.run_jobs('wait', name, '--polling-interval=1')
+        self.assertEqual(answer.out, name + '\n')
+        self.assertIn('Succeeded', answer.err)
+        failed = self.run_jobs('wait', self.make(states=['RUNNING', 'FAILED']), '--polling-interval=1', status=1)
+        self.assertIn('error: ', failed.err)
+
+
 class StreamLogs(WithApi):
     def setUp(self):
         super().setUp()

@@ -207,9 +207,17 @@ class LocalJobs(OnThisMachine):
         cancelled = autopack('jobs', 'cancel', name, '--format=json', env=self.env).json()
         self.assertEqual(cancelled['state'], 'JOB_STATE_CANCELLED')
         self.assertEqual(left(name), '')
+        waited = autopack('jobs', 'wait', name, env=self.env, status=1)
+        self.assertIn('was cancelled', waited.err)
         log = autopack('jobs', 'stream-logs', name, '--task-name=workerpool0-0', env=self.env, status=1)
         self.assertRegex(log.out.split('\n')[0], r'^INFO\t[-0-9]+ [:0-9]+ \+0000\tworkerpool0-0\tstep 0$')
         self.assertIn('was cancelled', log.err)
+
+    def test_a_detached_job_is_waited_for(self):
+        name = self.detached('import time\ntime.sleep(1)\nprint("done")')
+        answer = autopack('jobs', 'wait', name, '--format=json', env=self.env)
+        self.assertEqual(answer.json()['state'], 'JOB_STATE_SUCCEEDED')
+        self.assertIn(f'Succeeded  {name}', answer.err)
 
     def test_what_an_interruption_leaves_is_nothing(self):
         folder = testbed.write_tree({'job.json': json.dumps(
