@@ -55,7 +55,7 @@ def words_for_pip(facts, base, folder, cache):
     words = re.findall(r'--requirement[ =](\S+)', answer.out)
     found = [word for file in dict.fromkeys(words) for word in ('--requirement', file)]
     own = re.search(r"--editable '?([^\s']+)", answer.out)
-    return found + ([own[1]] if own else [])
+    return found + (['--editable', own[1]] if own else [])
 
 
 def main():
