@@ -24,7 +24,7 @@ const auto table = std::to_array<CommandEntry>({
      .takes_program_arguments = true,
      .asks_servers = true},
     {.name = "tune",
-     .summary = "the same for a tuning job, which searches hyperparameters",
+     .summary = "package, build, push, and create a tuning job",
      .usage = "--metric=NAME:GOAL --parameter=NAME:VALUES [FLAGS] [-- ARGS]",
      .example = "  autopack tune --metric=accuracy:maximize --max-trial-count=20 \\\n"
                 "    --parameter=lr:double:1e-5..1e-1:log --script=train.py --with-hypertune\n",

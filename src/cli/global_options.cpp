@@ -55,7 +55,7 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
              "gcloud's levels");
   flags.text("--color", "auto|always|never", options.color, "colours in messages");
   flags.text("--progress", "auto|tty|plain|none", options.progress, "how running steps are shown");
-  flags.toggle("-h,--help", options.help, "the flags that are used most");
+  flags.toggle("-h,--help", options.help, "the most common flags");
   flags.toggle("--help-all", options.help_all, "every flag");
   flags.toggle("-V,--version", options.version, "the version");
   flags.toggle("--man", options.manual, "the manual page, as roff");
