@@ -90,6 +90,16 @@ class Sources(unittest.TestCase):
     def run_image(self, answer, *names):
         return json.loads(testbed.run_image(answer.json()['uri'], *names))
 
+    def test_builds_of_the_same_source_at_once_do_not_meet(self):
+        # Each removes its temporary image, and none that another one uses.
+        self.require('quick==1.0')
+        processes = [testbed.Process('build', f'--executor-image-uri={self.base}', '--script=train.py', '--build-network=host',
+                                     f'--output-image-uri={self.name}-{number}', cwd=self.folder,
+                                     env={**self.env, 'XDG_CACHE_HOME': str(testbed.new_cache())}) for number in range(3)]
+        for process in processes:
+            _, err = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 0, err)
+
     def put_local_wheel(self):
         (self.folder / 'vendor').mkdir(exist_ok=True)
         (self.folder / 'vendor' / self.local.name).write_bytes(self.local.read_bytes())

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 
 namespace autopack::build {
 
@@ -200,7 +201,7 @@ std::map<std::string, std::string> labels_of(const Packaging& work, const BuildG
     return work.labels();
   }
   if (goal.is_own_alone) {
-    return {};
+    return unique_label();
   }
   return {{packaging::dependency_key_label, work.plan().keys.value().dependencies}};
 }
@@ -229,6 +230,11 @@ std::vector<ContextFile> pip_files(Services& services,
     files.push_back({.path = fmt::format("{}/{}", pip_directory, name), .text = text});
   }
   return files;
+}
+
+std::map<std::string, std::string> unique_label() {
+  std::random_device random;
+  return {{"autopack.build", fmt::format("{:08x}{:08x}", random(), random())}};
 }
 
 engine::BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ struct BuildGoal {
   /// Installs the project's own package on the executor image, without what it requires.
   bool is_own_alone{false};
 };
+
+/// Returns a label that no other build has. With it, an image that is removed after its use is not
+/// that of another build of the same contents, which might be using it.
+std::map<std::string, std::string> unique_label();
 
 /// Builds `goal` of `work` with the engine.
 engine::BuildResult build(Services& services,

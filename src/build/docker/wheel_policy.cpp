@@ -261,7 +261,8 @@ private:
     ContextParts parts{.files = pip_files(services_, project, project.index_hosts, docker.info()),
                        .copies = {packed_source()},
                        .file_time = image::file_time(services_.environment)};
-    engine::BuildRequest build{.network_mode = work_.request().build_network,
+    engine::BuildRequest build{.labels = unique_label(),
+                               .network_mode = work_.request().build_network,
                                .platform = plan.platform,
                                .no_cache = work_.request().no_cache,
                                .buildkit = docker.info().buildkit};
