@@ -41,13 +41,16 @@ const char* other_certificates(const char* built_in) {
   return found == certificate_files.end() ? nullptr : *found;
 }
 
-void set_tls(CURL* handle, const Tls& tls) {
-  // libcurl ignores SSL_CERT_FILE; only its command reads it.
+/// Returns the file of certificates that the user names; empty if libcurl's own is to be used.
+/// libcurl ignores SSL_CERT_FILE; only its command reads it.
+std::string named_certificates(const Tls& tls) {
   const char* environment = std::getenv("SSL_CERT_FILE");
-  if (!tls.ca_file.empty()) {
-    set_option(handle, CURLOPT_CAINFO, tls.ca_file.c_str());
-  } else if (environment != nullptr && *environment != '\0') {
-    set_option(handle, CURLOPT_CAINFO, environment);
+  return tls.ca_file.empty() && environment != nullptr ? environment : tls.ca_file.string();
+}
+
+void set_tls(CURL* handle, const Tls& tls) {
+  if (const auto named = named_certificates(tls); !named.empty()) {
+    set_option(handle, CURLOPT_CAINFO, named.c_str());
   } else {
     const char* built_in = nullptr;
     curl().easy_getinfo(handle, CURLINFO_CAINFO, &built_in);
@@ -173,6 +176,9 @@ void throw_failure(
   if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z' &&
       !(reason.size() > 1 && reason[1] >= 'A' && reason[1] <= 'Z')) {
     reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
+  }
+  if (code == CURLE_SSL_CACERT_BADFILE && named_certificates(request.tls).empty()) {
+    reason += "; `apt-get install ca-certificates` installs it";
   }
   throw_transport(reason_of(code, text), request, url, reason);
 }

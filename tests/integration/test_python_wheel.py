@@ -148,9 +148,11 @@ class PythonWheel(unittest.TestCase):
             said = self.in_container(
                 f'--volume={folder}:/authority:ro', f'--env=CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM={address}/',
                 script=f'{list_jobs} || echo "status $?"; rm -r /etc/ssl/certs; mkdir -p /etc/pki/tls/certs; '
-                f'cp /authority/ca-bundle.crt /etc/pki/tls/certs; {list_jobs}')
-        self.assertIn('SSL certificate problem', said)
-        self.assertEqual(said.split('\n')[-2:], ['status 1', '[]'])
+                f'{list_jobs} || echo "status $?"; cp /authority/ca-bundle.crt /etc/pki/tls/certs; {list_jobs}')
+        unknown, missing, found = said.split('status 1\n')
+        self.assertIn('SSL certificate problem', unknown)
+        self.assertIn('; `apt-get install ca-certificates` installs it', missing)
+        self.assertEqual(found, '[]')
 
 
 @contextlib.contextmanager
