@@ -8,8 +8,6 @@ dpkg-shlibdeps reckons it for the release this runs on: build on the release you
 gives the same bytes when SOURCE_DATE_EPOCH is set.
 """
 
-import json
-import os
 import pathlib
 import re
 import shutil
@@ -17,37 +15,25 @@ import subprocess
 import sys
 import tempfile
 
+from installed import install, library_of_opened, output, version
+
 DESCRIPTION = """package training code as container images and run it on Vertex AI
  autopack scans a directory with training code, writes a Dockerfile that can be
  reviewed, builds and pushes the image and submits the job by its digest."""
 
-
-def output(*command, **options):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options).stdout
-
-
-def install(build, stage):
-    """Installs below /usr, whatever prefix the build has."""
-    options = {option['name']: option['value'] for option in json.loads(output('meson', 'introspect', '--buildoptions', build))}
-    with tempfile.TemporaryDirectory() as given:
-        subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', given], check=True)
-        shutil.copytree(given + options['prefix'], stage / 'usr', symlinks=True)
-
-
-def opened_libraries(binary):
-    """The libraries that the binary names without being linked to them."""
-    named = set(re.findall(rb'(?<![\w+./-])(lib[\w+-]+\.so\.[0-9.]*[0-9])\0', binary.read_bytes()))
-    linked = set(re.findall(r'NEEDED +(\S+)', output('objdump', '-p', binary)))
-    return sorted(name.decode() for name in named if name.decode() not in linked)
+# Only the first installation, which has no older version as its second argument.
+POSTINST = """#!/bin/sh
+if [ "$1" = configure ] && [ -z "$2" ]; then
+  echo "autopack is at /usr/bin/autopack; next: cd /usr/share/doc/autopack/examples/script && autopack run"
+fi
+"""
 
 
 def dependencies(binary, directory):
     """The packages of the libraries. Those that are opened are asked for through a library linked to them."""
     (directory / 'debian').mkdir()
     (directory / 'debian' / 'control').write_text('Source: autopack\n\nPackage: autopack\nArchitecture: any\n')
-    stub = directory / 'opened.so'
-    libraries = [f'-l:{name}' for name in opened_libraries(binary)]
-    subprocess.run(['g++', '-shared', '-nostdlib', '-o', stub, '-Wl,--no-as-needed', *libraries], check=True)
+    stub = library_of_opened(binary, directory)
     said = output('dpkg-shlibdeps', '-O', '--warnings=0', f'-e{binary}', f'-e{stub}', cwd=directory,
                   stderr=subprocess.DEVNULL)
     return re.search(r'^shlibs:Depends=(.*)$', said, re.M).group(1)
@@ -55,13 +41,10 @@ def dependencies(binary, directory):
 
 def main():
     build, target = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    version = json.loads(output('meson', 'introspect', '--projectinfo', build))['version']
     architecture = output('dpkg', '--print-architecture').strip()
     with tempfile.TemporaryDirectory() as scratch:
         stage = pathlib.Path(scratch) / 'stage'
-        install(build, stage)
-        binary = stage / 'usr' / 'bin' / 'autopack'
-        subprocess.run(['strip', binary], check=True)
+        binary = install(build, stage)
         completions = stage / 'usr' / 'share' / 'zsh'
         (completions / 'site-functions').rename(completions / 'vendor-completions')
         page = stage / 'usr' / 'share' / 'man' / 'man1' / 'autopack.1'
@@ -71,17 +54,20 @@ def main():
         size = sum(path.lstat().st_size for path in stage.rglob('*') if path.is_file()) // 1024 + 1
         (stage / 'DEBIAN').mkdir()
         (stage / 'DEBIAN' / 'control').write_text(
-            f'Package: autopack\nVersion: {version}\nArchitecture: {architecture}\nSection: science\nPriority: optional\n'
+            f'Package: autopack\nVersion: {version(build)}\nArchitecture: {architecture}\nSection: science\nPriority: optional\n'
             f'Maintainer: The authors of autopack <autopack@localhost>\nInstalled-Size: {size}\n'
             f'Depends: {dependencies(binary, pathlib.Path(scratch))}, ca-certificates\n'
             f'Suggests: docker.io | podman, git\nDescription: {DESCRIPTION}\n')
+        (stage / 'DEBIAN' / 'postinst').write_text(POSTINST)
+        (stage / 'DEBIAN' / 'postinst').chmod(0o755)
         for path in [stage, *stage.rglob('*')]:
             if not path.is_symlink():
                 path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
         target.mkdir(parents=True, exist_ok=True)
-        package = target / f'autopack_{version}_{architecture}.deb'
+        package = target / f'autopack_{version(build)}_{architecture}.deb'
         subprocess.run(['dpkg-deb', '--root-owner-group', '--build', stage, package], check=True, stdout=subprocess.DEVNULL)
     print(package)
+    print(f'next: sudo apt install {package}', file=sys.stderr)
 
 
 main()

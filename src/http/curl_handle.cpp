@@ -4,7 +4,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -18,13 +21,42 @@ int close_on_exec(void* /*context*/, curl_socket_t descriptor, curlsocktype /*pu
   return ::fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR;
 }
 
-void set_tls(CURL* handle, const Tls& tls) {
-  // libcurl ignores SSL_CERT_FILE; only its command reads it.
+/// Where distributions keep the certificates of public authorities.
+constexpr std::array certificate_files{
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Red Hat
+    "/etc/ssl/ca-bundle.pem",                             // openSUSE
+    "/etc/ssl/cert.pem",                                  // Arch
+};
+
+/// Returns the certificates to use instead of `built_in`, the file of the distribution that built
+/// libcurl: a wheel brings that libcurl to others. Null if `built_in` exists, or nothing does.
+const char* other_certificates(const char* built_in) {
+  const auto exists = [](const char* file) { return ::access(file, R_OK) == 0; };
+  if (built_in != nullptr && exists(built_in)) {
+    return nullptr;
+  }
+  const auto* const found = std::ranges::find_if(certificate_files, exists);
+  return found == certificate_files.end() ? nullptr : *found;
+}
+
+/// Returns the file of certificates that the user names; empty if libcurl's own is to be used.
+/// libcurl ignores SSL_CERT_FILE; only its command reads it.
+std::string named_certificates(const Tls& tls) {
   const char* environment = std::getenv("SSL_CERT_FILE");
-  if (!tls.ca_file.empty()) {
-    set_option(handle, CURLOPT_CAINFO, tls.ca_file.c_str());
-  } else if (environment != nullptr && *environment != '\0') {
-    set_option(handle, CURLOPT_CAINFO, environment);
+  return tls.ca_file.empty() && environment != nullptr ? environment : tls.ca_file.string();
+}
+
+void set_tls(CURL* handle, const Tls& tls) {
+  if (const auto named = named_certificates(tls); !named.empty()) {
+    set_option(handle, CURLOPT_CAINFO, named.c_str());
+  } else {
+    const char* built_in = nullptr;
+    curl().easy_getinfo(handle, CURLINFO_CAINFO, &built_in);
+    if (const char* other = other_certificates(built_in)) {
+      set_option(handle, CURLOPT_CAINFO, other);
+    }
   }
   if (!tls.certificate_file.empty()) {
     set_option(handle, CURLOPT_SSLCERT, tls.certificate_file.c_str());
@@ -144,6 +176,9 @@ void throw_failure(
   if (!reason.empty() && reason.front() >= 'A' && reason.front() <= 'Z' &&
       !(reason.size() > 1 && reason[1] >= 'A' && reason[1] <= 'Z')) {
     reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
+  }
+  if (code == CURLE_SSL_CACERT_BADFILE && named_certificates(request.tls).empty()) {
+    reason += "; `apt-get install ca-certificates` installs it";
   }
   throw_transport(reason_of(code, text), request, url, reason);
 }

@@ -80,9 +80,12 @@ class Package(unittest.TestCase):
 
     def test_is_removed_without_a_trace(self):
         find = 'find / -xdev -name "*autopack*" -not -path "/var/log/*"'
-        left = self.inside('-c', f'{find}; dpkg --purge autopack >/dev/null; echo ---; {find}', options=('--entrypoint=sh',))
+        configure = 'sh /var/lib/dpkg/info/autopack.postinst configure'
+        left = self.inside('-c', f'{configure}; {find}; dpkg --purge autopack >/dev/null; echo ---; {find}',
+                           options=('--entrypoint=sh',))
         before, after = left.split('---\n')
-        self.assertIn('/usr/bin/autopack\n', before)
+        self.assertRegex(before, '^autopack is at /usr/bin/autopack; next: .* autopack run\n')
+        self.assertIn('\n/usr/bin/autopack\n', before)
         self.assertEqual(after, '')
 
 
