@@ -177,10 +177,10 @@ private:
 /// Resolves `question` with uv, which runs no code of a package. The heavy frameworks of the image
 /// stay unless that has no solution. A package that the project itself requires, and that uv leaves
 /// far behind its newest version, is raised if that solves as well, replaces no further package of
-/// the image, and leaves no other package far behind that the project itself requires. Versions that are not
-/// for the interpreter are not chosen. Throws BuildNeeded if a package would have to be built
-/// first, Error(project) with uv's explanation if there is no solution, Error(remote) if an index
-/// fails.
+/// the image, and leaves no other package far behind that the project itself requires. Versions
+/// that are not for the interpreter are not chosen. Throws BuildNeeded if a package would have to
+/// be built first, Error(project) with uv's explanation if there is no solution, Error(remote) if
+/// an index fails.
 Resolution resolve(const Question& question, const Means& means);
 
 }  // namespace autopack::resolve
