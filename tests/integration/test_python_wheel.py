@@ -14,6 +14,7 @@ import unittest
 import zipfile
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import secret_watch
 import testbed
 from testbed import SYSTEM_PYTHON, autopack
 
@@ -139,7 +140,7 @@ class PythonWheel(unittest.TestCase):
         self.assertLessEqual({'libarchive', 'libcurl', 'libgit2', 'libz'}, {path.name.partition('.')[0] for path in paths})
 
     def test_finds_the_certificates_of_other_distributions(self):
-        folder = testbed.write_tree({'token': 'ya29.none'}, testbed.new_folder('authority'))
+        folder = testbed.write_tree({'token': secret_watch.secret('ya29.none')}, testbed.new_folder('authority'))
         testbed.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj',
                      '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', folder / 'key.pem',
                      '-out', folder / 'ca-bundle.crt'])

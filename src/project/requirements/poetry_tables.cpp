@@ -64,8 +64,9 @@ std::string python_marker(const SpecifierSet& versions) {
 
 class PoetryTables {
 public:
-  PoetryTables(Findings& findings, const toml::table& document)
-      : findings_{findings}, poetry_{*document["tool"]["poetry"].as_table()}, made_{document} {}
+  /// `poetry` is `[tool.poetry]` of `document`.
+  PoetryTables(Findings& findings, const toml::table& document, const toml::table& poetry)
+      : findings_{findings}, poetry_{poetry}, made_{document} {}
 
   toml::table run() {
     if (const auto* const dependencies = poetry_["dependencies"].as_table()) {
@@ -229,32 +230,37 @@ private:
 }  // namespace
 
 toml::table with_poetry_dependencies(Findings& findings, const toml::table& document) {
-  return PoetryTables{findings, document}.run();
+  const auto* const poetry = document["tool"]["poetry"].as_table();
+  return poetry == nullptr ? document : PoetryTables{findings, document, *poetry}.run();
 }
 
 Groups poetry_groups(Findings& findings, const toml::table& document) {
-  const auto poetry = document["tool"]["poetry"];
-  const auto add = [&](Groups& groups, const std::string& name, const std::string& table,
+  Groups groups;
+  const auto* const found = document["tool"]["poetry"].as_table();
+  if (found == nullptr) {
+    return groups;
+  }
+  const auto& poetry = *found;
+  const auto add = [&](const std::string& name, const std::string& table,
                        const toml::node_view<const toml::node>& values,
                        const toml::node_view<const toml::node>& included) {
-    groups.emplace(name, [&findings, &document, table, values, included] {
-      auto items = PoetryTables{findings, document}.group(table, values);
+    groups.emplace(name, [&findings, &document, &poetry, table, values, included] {
+      auto items = PoetryTables{findings, document, poetry}.group(table, values);
       for (const auto& other : strings_of(included)) {
         items.push_back(toml::table{{"include-group", other}});
       }
       return items;
     });
   };
-  Groups groups;
   if (const auto* const named = poetry["group"].as_table()) {
     for (const auto& [name, value] : *named) {
       const toml::node_view<const toml::node> group{value};
-      add(groups, std::string{name.str()}, fmt::format("group.{}.dependencies", name.str()),
+      add(std::string{name.str()}, fmt::format("group.{}.dependencies", name.str()),
           group["dependencies"], group["include-groups"]);
     }
   }
   if (poetry["dev-dependencies"].is_table()) {
-    add(groups, "dev", "dev-dependencies", poetry["dev-dependencies"], {});
+    add("dev", "dev-dependencies", poetry["dev-dependencies"], {});
   }
   return groups;
 }
