@@ -64,9 +64,9 @@ std::string python_marker(const SpecifierSet& versions) {
 
 class PoetryTables {
 public:
-  /// `poetry` is `[tool.poetry]` of `document`.
-  PoetryTables(Findings& findings, const toml::table& document, const toml::table& poetry)
-      : findings_{findings}, poetry_{poetry}, made_{document} {}
+  /// `poetry` is `[tool.poetry]` of `document`, and must outlive it.
+  PoetryTables(Findings& findings, toml::table document, const toml::table& poetry)
+      : findings_{findings}, poetry_{poetry}, made_{std::move(document)} {}
 
   toml::table run() {
     if (const auto* const dependencies = poetry_["dependencies"].as_table()) {
