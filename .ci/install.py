@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from installed import options
+from package_support import options
 
 
 def main():

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from installed import install, library_of_opened, output, version
+from package_support import install, library_of_opened, output, version
 
 DESCRIPTION = """package training code as container images and run it on Vertex AI
  autopack scans a directory with training code, writes a Dockerfile that can be

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import zipfile
 
-from installed import headers, install, library_of_opened, linked_libraries, opened_libraries, output, version
+from package_support import headers, install, library_of_opened, linked_libraries, opened_libraries, output, version
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Zip files have no earlier one.
@@ -28,8 +28,8 @@ TIME = (1980, 1, 1, 0, 0, 0)
 LIBRARIES = 'libexec/autopack'
 # Belong to the machine: they must fit its loader and its configuration.
 GLIBC = re.compile(r'(ld-linux[\w-]*|ld64|lib(anl|c|dl|m|mvec|pthread|resolv|rt|util))\.so\.\d+')
-# libcurl and libarchive are linked to these for protocols and formats that autopack never lets them use: ldap and rtmp
-# addresses, xar archives. With what they need in turn, these are two thirds of all bytes.
+# libcurl and libarchive are linked to these for protocols and formats that autopack never uses: LDAP, RTMP, and xar
+# archives. Together with what they need, they would be two thirds of the wheel.
 UNUSED = re.compile(r'lib(lber|ldap|rtmp|xml2)[.-]')
 
 
@@ -72,13 +72,13 @@ def make_stub(target, library, users):
 
 
 def make_libraries(binary, target):
-    """Puts into `target` what the binary loads, and lets it look there; returns where the libraries are from."""
+    """Copies what the binary loads to `target`, and makes it look there; returns the paths of the originals."""
     target.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as scratch:
         loaded, unused = loaded_libraries(binary, pathlib.Path(scratch))
     for name, path in loaded.items():
         shutil.copyfile(path, target / name)
-        # With one of its own, a library would look there and not where the binary does.
+        # A library with a path of its own ignores that of the binary.
         if re.search(r' R(UN)?PATH ', headers(path)):
             subprocess.run(['patchelf', '--remove-rpath', target / name], check=True)
     for name, (path, users) in unused.items():

@@ -84,7 +84,7 @@ public:
     flags.toggle("-f,--follow", follow_, "of logs: until the job ends, as stream-logs does");
     flags.text("--task-name", "REPLICA", task_, "only this replica's: workerpool0-0");
     flags.number("--polling-interval", "SECONDS", polling_interval_,
-                 "of wait too: longest time between two requests; default: 10");
+                 "longest time between two requests, also of wait; default: 10");
     flags.toggle("--allow-multiline-logs", together_, "keep the lines of an entry together");
   }
 
@@ -138,18 +138,19 @@ private:
   }
 
   static void check_flags(const Session& session, const std::string& action) {
-    static const std::vector<std::pair<std::string, std::vector<std::string>>> own{
-        {"list", {"--filter", "--state", "--limit", "--page-size"}},
-        {"logs", {"--follow"}},
-        {"stream-logs", {"--task-name", "--polling-interval", "--allow-multiline-logs"}}};
-    for (const auto& [owner, flags] : own) {
-      const bool shares = owner == "stream-logs" && action == "logs";
-      for (const auto& flag : flags) {
-        const bool is_polling = action == "wait" && flag == "--polling-interval";
-        if (owner != action && !shares && !is_polling && session.flags.is_typed(flag)) {
-          throw Error(ErrorKind::usage, fmt::format("`{}` is for `autopack jobs {}`, not for `{}`",
-                                                    flag, owner, action));
-        }
+    static const std::vector<std::pair<std::string, std::vector<std::string>>> actions_of{
+        {"--filter", {"list"}},
+        {"--state", {"list"}},
+        {"--limit", {"list"}},
+        {"--page-size", {"list"}},
+        {"--follow", {"logs"}},
+        {"--task-name", {"stream-logs", "logs"}},
+        {"--polling-interval", {"stream-logs", "logs", "wait"}},
+        {"--allow-multiline-logs", {"stream-logs", "logs"}}};
+    for (const auto& [flag, actions] : actions_of) {
+      if (!contains(actions, action) && session.flags.is_typed(flag)) {
+        throw Error(ErrorKind::usage, fmt::format("`{}` is for `autopack jobs {}`, not for `{}`",
+                                                  flag, actions.front(), action));
       }
     }
     if (action == "list" && session.flags.is_typed("--latest")) {

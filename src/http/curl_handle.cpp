@@ -178,7 +178,7 @@ void throw_failure(
     reason.front() = static_cast<char>(reason.front() - 'A' + 'a');
   }
   if (code == CURLE_SSL_CACERT_BADFILE && named_certificates(request.tls).empty()) {
-    reason += "; `apt-get install ca-certificates` installs it";
+    reason += "; install the package `ca-certificates`";
   }
   throw_transport(reason_of(code, text), request, url, reason);
 }

@@ -240,7 +240,7 @@ std::vector<Package> left_behind(const std::string& lock,
 }
 
 /// Whether raising a package may lower another one that the project requires itself.
-enum class Others { stay, may_sink };
+enum class Lowering { forbidden, allowed };
 
 /// Resolves again with newer versions of `behind`, and the same ones of the image; returns nothing
 /// if that has no solution.
@@ -249,7 +249,7 @@ std::optional<std::string> solve_above(Run& run,
                                        const Means& means,
                                        const std::string& lock,
                                        const std::vector<Package>& behind,
-                                       Others others,
+                                       Lowering lowering,
                                        std::vector<SourceMetadata>& sources) {
   std::vector<std::string> bounds;
   for (const auto& package : packages_in(lock)) {
@@ -259,7 +259,7 @@ std::optional<std::string> solve_above(Run& run,
     } else if (installed != question.installed.end() &&
                is_same_version(installed->version, package.version)) {
       bounds.push_back(fmt::format("{}=={}", package.name, package.version));
-    } else if (others == Others::stay && !package.version.empty() &&
+    } else if (lowering == Lowering::forbidden && !package.version.empty() &&
                contains(question.direct, package.name)) {
       bounds.push_back(fmt::format("{}>={}", package.name, package.version));
     }
@@ -302,21 +302,21 @@ std::string raised(Run& run,
   const auto is_behind = [&](const Package& package) {
     return std::ranges::find(behind, package.name, &Package::name) != behind.end();
   };
-  const auto raise = [&](const std::vector<Package>& packages, Others others) {
-    auto found = solve_above(run, question, means, lock, packages, others, resolution.sources);
+  const auto raise = [&](const std::vector<Package>& packages, Lowering lowering) {
+    auto found = solve_above(run, question, means, lock, packages, lowering, resolution.sources);
     return found && (question.prereleases || !has_new_prerelease(*found, lock)) &&
                    std::ranges::includes(replaced, replaced_in(*found, question)) &&
                    std::ranges::all_of(left_behind(*found, question, means), is_behind)
                ? found
                : std::nullopt;
   };
-  auto better = behind.empty() ? std::nullopt : raise(behind, Others::stay);
+  auto better = behind.empty() ? std::nullopt : raise(behind, Lowering::forbidden);
   if (!better && !behind.empty()) {
-    better = raise(behind, Others::may_sink);
+    better = raise(behind, Lowering::allowed);
   }
   for (std::size_t i = 0; !better && behind.size() > 1 && i < behind.size() && i < most_tries;
        ++i) {
-    better = raise({behind[i]}, Others::stay);
+    better = raise({behind[i]}, Lowering::forbidden);
   }
   if (!better) {
     return lock;

@@ -152,7 +152,7 @@ class PythonWheel(unittest.TestCase):
                 f'{list_jobs} || echo "status $?"; cp /authority/ca-bundle.crt /etc/pki/tls/certs; {list_jobs}')
         unknown, missing, found = said.split('status 1\n')
         self.assertIn('SSL certificate problem', unknown)
-        self.assertIn('; `apt-get install ca-certificates` installs it', missing)
+        self.assertIn('; install the package `ca-certificates`', missing)
         self.assertEqual(found, '[]')
 
 

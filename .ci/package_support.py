@@ -1,4 +1,4 @@
-"""What the scripts beside it share: the installed files, and the libraries that the binary opens."""
+"""What the scripts that make packages share: installing into a folder, and the libraries that the binary loads."""
 
 import functools
 import json
