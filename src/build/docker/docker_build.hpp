@@ -35,8 +35,8 @@ struct BuildGoal {
   bool is_own_alone{false};
 };
 
-/// Returns a random label for the image of a build that removes it after use. Without it, two builds
-/// of the same contents at once would get the same image, and one would remove it too early.
+/// Returns a random label for the image of a build that removes it after use. Without it, two
+/// builds of the same contents at once would get the same image, and one would remove it too early.
 std::map<std::string, std::string> unique_label();
 
 /// Builds `goal` of `work` with the engine.
