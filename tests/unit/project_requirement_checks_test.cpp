@@ -24,7 +24,7 @@ using Files = std::map<std::string, std::string>;
 const std::string hash = " --hash=sha256:" + std::string(64, 'a');
 
 /// The errors of a scan as `message (origin)`, one per line.
-std::string errors(Files files, Request request = {.script = "task.py"}) {
+std::string errors(Files files, const Request& request = {.script = "task.py"}) {
   files["task.py"] = "";
   std::string text;
   try {
