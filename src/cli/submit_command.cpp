@@ -369,6 +369,11 @@ public:
           .hint("add `--dry-run`, or leave it out");
     }
     check_build_options(build_, session.flags);
+    if (local_.detach && follow_.any()) {
+      throw Error(ErrorKind::usage, fmt::format("`--detach` leaves the job, and `{}` stays with it",
+                                                follow_.stream_logs ? "--stream-logs" : "--wait"))
+          .hint("use one of them");
+    }
     if (local_.resumed && !session.flags.is_typed("--submitter")) {
       submitter_ = "local";  // an interrupted study can only be a local one
     }
@@ -398,7 +403,7 @@ public:
     }
     static_cast<void>(longest_wait(follow_.polling_interval));
     GoogleServices google{session};
-    SubmissionResult result{session, follow_.any()};
+    SubmissionResult result{session, follow_.any() || (submitter_ == "local" && !local_.detach)};
     const auto submitter = make_submitter(session, request.location, google, result);
     const auto ask = [&](const preflight::PlannedJob& job) {
       return ask_services(session, request.location, job);

@@ -358,8 +358,24 @@ TEST_CASE("a local job runs what was packaged, and its status is the command's")
   CHECK(cli.out == "3\n");
   CHECK(cli.run({"jobs", "stream-logs", name}) == 1);
   CHECK(cli.out.find("\tworkerpool0-0\toutput\n") != std::string::npos);
+  // Without a project, names and `--latest` mean jobs of this machine.
+  const auto id = name.substr(name.find('/') + 1);
+  const auto directory = std::filesystem::canonical(cli.directory()).filename().string();
+  for (const auto& words : {Strings{id}, Strings{directory}, Strings{"--latest"},
+                            Strings{"--latest", "--kind=local"}}) {
+    Strings line{"jobs", "describe", "--format=value(name)"};
+    line.insert(line.end(), words.begin(), words.end());
+    REQUIRE(cli.run(line) == 0);
+    CHECK(cli.out == name + "\n");
+  }
+  REQUIRE(cli.run({"jobs", "list"}) == 0);
+  CHECK(cli.out.find(name) != std::string::npos);
+  CHECK(cli.run({"jobs", "describe", "other"}) == 2);
+  CHECK(cli.errors.find("there is no job `other` on this machine") != std::string::npos);
+  CHECK(cli.run({"jobs", "list", "--kind=custom"}) == 2);
+  CHECK(cli.errors.find("no Google Cloud project is set") != std::string::npos);
   REQUIRE(cli.run({"jobs", "cancel", name}) == 0);
-  CHECK(cli.errors.find("before: it is failed") != std::string::npos);
+  CHECK(cli.errors.find(" had already failed\n") != std::string::npos);
 }
 
 TEST_CASE("a local study reports its trials, the best first") {
