@@ -371,7 +371,7 @@ std::vector<std::string> save_settings(const FlagSet& flags, const Environment& 
   for (const auto& flag : flags.help()) {
     const auto& given = flags.given(flag.long_name);
     if (!given.empty() && given.front().origin.is_flag(flag.long_name) &&
-        may_stand_in_file(flag.long_name) && flag.section != "General") {
+        !is_for_one_call(flag.long_name) && flag.section != "General") {
       added.emplace_back(flag.long_name.substr(2), to_json(flag, given.front().values));
     }
   }

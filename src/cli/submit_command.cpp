@@ -503,6 +503,10 @@ private:
     const OutputFormat json{.kind = OutputFormat::Kind::json};
     session.console.result(render(
         session.format.kind == OutputFormat::Kind::text ? json : session.format, result, ""));
+    const auto origin = session.flags.origin("--dry-run");
+    const bool is_typed = !origin || origin->is_flag("--dry-run");
+    session.console.done("Dry run", "nothing was built or sent" +
+                                        (is_typed ? "" : ", because of " + to_string(*origin)));
     return 0;
   }
 
