@@ -203,6 +203,10 @@ public:
 
 private:
   void check_own_flags() {
+    if (container_.watch && container_.shell) {
+      throw Error(ErrorKind::usage,
+                  "`--watch` starts the program again, and `--shell` starts none: use one of them");
+    }
     if (!docker_options_.empty()) {
       throw Error(ErrorKind::usage,
                   "`--docker-run-options` has no effect, in gcloud neither, so it is refused")

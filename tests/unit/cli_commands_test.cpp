@@ -149,6 +149,22 @@ TEST_CASE("run gives the program its arguments, streams and status") {
   CHECK(cli.docker.ran.environment.empty());
 }
 
+TEST_CASE("a shell runs without the program's arguments, and so does a command") {
+  Project cli;
+  cli.write("autopack.yaml", "args: [--epochs=1]\n");
+  REQUIRE(cli.run(with("run", {"--shell"})) == 0);
+  CHECK(cli.docker.ran.command.at(0) == "/bin/sh");
+  CHECK(cli.docker.ran.arguments.empty());
+  REQUIRE(cli.run(with("run", {"--shell", "--", "-c", "pwd"})) == 0);
+  CHECK(cli.docker.ran.command.at(0) == "/bin/sh");
+  CHECK(cli.docker.ran.arguments == Strings{"-c", "pwd"});
+  REQUIRE(cli.run(with("run", {"--shell", "--", "ls", "-la"})) == 0);
+  CHECK(cli.docker.ran.command == Strings{"ls", "-la"});
+  CHECK(cli.docker.ran.arguments.empty());
+  CHECK(cli.run(with("run", {"--shell", "--watch"})) == 125);
+  CHECK(cli.errors.find("use one of them") != std::string::npos);
+}
+
 TEST_CASE("run gives the program the GPUs that docker's flag names") {
   Project cli;
   REQUIRE(cli.run(with("run", {"--gpus=2"})) == 0);
