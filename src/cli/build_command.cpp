@@ -43,7 +43,7 @@ private:
     request.reports_git = session.format.kind != OutputFormat::Kind::text;
     auto wanted = pipeline::scan_wanted(std::move(request));
     if (is_first) {
-      pipeline::report_inferred(session.console, wanted->inferred);
+      pipeline::report_choices(session.services, wanted.get(), wanted->inferred);
     }
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
     // A default name does not request a push if the image goes elsewhere.

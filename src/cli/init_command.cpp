@@ -125,10 +125,7 @@ private:
     auto wanted = pipeline::scan_wanted(std::move(request));
     wanted->inferred.insert(wanted->inferred.begin(), asked.begin(), asked.end());
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
-    for (const auto& [what, value, reason, flag] : wanted->inferred) {
-      session.console.done("Inferred", fmt::format("{} `{}`: {} (`{}` names another)", what,
-                                                   printable(value), reason, flag));
-    }
+    pipeline::report_inferred(session.console, wanted->inferred);
     return wanted;
   }
 

@@ -277,7 +277,7 @@ private:
   /// Returns the image to package, from the current files.
   std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
     auto wanted = scan_program(session);
-    pipeline::report_inferred(session.console, wanted->inferred);
+    pipeline::report_choices(session.services, wanted.get(), wanted->inferred);
     wanted->name = image_name(packaging_, wanted->request, {});
     wanted->may_push = false;
     return wanted;

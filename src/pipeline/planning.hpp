@@ -16,8 +16,16 @@ packaging::Packaging plan_packaging(Services& services,
                                     const WantedPtr& wanted,
                                     const image::BaseFacts& executor);
 
-/// Reports each inferred choice, with its flag.
+/// Returns the choice with its reason and its flag.
+std::string to_text(const project::Inferred& inferred);
+
+/// Reports each inferred choice.
 void report_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred);
+
+/// The same in one line if the project of `wanted` was built before; the reasons are then details.
+void report_choices(Services& services,
+                    const packaging::Wanted* wanted,
+                    const std::vector<project::Inferred>& inferred);
 
 /// Reports the files that go into the image.
 void report_scanned(Reporter& reporter, const packaging::Packaging& work);

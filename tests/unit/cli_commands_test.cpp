@@ -137,6 +137,19 @@ TEST_CASE("a failing build fails with its own error and prints no result") {
   CHECK(cli.run(with("run", {})) == 125);
 }
 
+TEST_CASE("choices are explained at first, later in one line") {
+  Project cli;
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3"}) == 0);
+  CHECK(cli.errors.find("Inferred  script `train.py`: by its name") != std::string::npos);
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3"}) == 0);
+  CHECK(cli.errors.find("Inferred") == std::string::npos);
+  CHECK(cli.errors.find("Using  script `train.py` (`-v` prints why)\n") != std::string::npos);
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3", "-v"}) == 0);
+  CHECK(cli.errors.find("inferred script `train.py`: by its name") != std::string::npos);
+  REQUIRE(cli.run({"explain", "--executor-image-uri=python:3"}) == 0);
+  CHECK(cli.errors.find("Inferred  script `train.py`: by its name") != std::string::npos);
+}
+
 TEST_CASE("run gives the program its arguments, streams and status") {
   Project cli;
   cli.docker.run_status = 3;
