@@ -2,6 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/emphasis.hpp"
 #include "cli/packaging_options.hpp"
 #include "compare/contents.hpp"
 #include "compare/difference.hpp"
@@ -64,7 +65,8 @@ public:
     }
     const auto most = session.console.is_verbose() ? std::size_t{0} : most_reported;
     report_result(session, compare::to_json(found, old_contents, new_contents),
-                  compare::to_text(found, old_contents, new_contents, most));
+                  with_changes(compare::to_text(found, old_contents, new_contents, most),
+                               session.console.output_paint()));
     return 0;
   }
 

@@ -2,6 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/emphasis.hpp"
 #include "cli/explanation_page.hpp"
 #include "cli/explanation_text.hpp"
 #include "cli/packaging_options.hpp"
@@ -86,8 +87,9 @@ private:
     }
     if (is_for_people) {
       const auto detail = session.console.is_verbose() ? Detail::whole : Detail::brief;
-      session.console.result_for_people((is_first ? "" : "\n") +
-                                        explanation_text(explanation, work.plan(), detail));
+      session.console.result_for_people(
+          (is_first ? "" : "\n") + with_headings(explanation_text(explanation, work.plan(), detail),
+                                                 session.console.output_paint()));
     }
     return object;
   }

@@ -287,7 +287,7 @@ private:
       session.console.result(text);
       return 0;
     }
-    report_result(session, json(jobs), job_table(jobs));
+    report_result(session, json(jobs), job_table(jobs, session.console.output_paint()));
     return 0;
   }
 

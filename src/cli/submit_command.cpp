@@ -567,7 +567,10 @@ private:
                               const submit::SubmittedJob& job) {
     result.print();
     if (session.format.kind == OutputFormat::Kind::text) {
-      session.console.program_errors(trial_table(*job.answer));
+      session.console.program_errors(trial_table(*job.answer, session.console.error_paint()));
+    }
+    if (const auto best = best_trial(*job.answer)) {
+      session.console.done("Best", *best);
     }
     if (const auto failure = submit::failure_of(*job.answer)) {
       session.console.error(*failure);

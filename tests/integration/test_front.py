@@ -189,7 +189,9 @@ class Inventory(unittest.TestCase):
         self.assertEqual(sorted(one['current'] for one in both), [False, True], both)
         self.assertGreater(both[0]['size'], 1_000_000)
         text = autopack('images', '--executor-image-uri', testbed.executor(), '--script=task.py', name, cwd=folder)
-        self.assertIn('  current\n', text.out)
+        self.assertRegex(text.out, r'\APLACE +NAME +KIND +CURRENT +AGE +SIZE +DIGEST\n')
+        self.assertRegex(text.out, r'(?m)^registry +\S+:ap-[0-9a-f]{16} +image +current +- +\S+ MB +[0-9a-f]{12}$')
+        self.assertRegex(text.out, r'(?m)^engine .* - +\d+ ')
 
     def test_clean_takes_its_own_and_nothing_else(self):
         folder, other = (testbed.write_tree({'task.py': f'print({n})\n'}) for n in range(2))
