@@ -5,6 +5,7 @@
 #include "cli/emphasis.hpp"
 #include "cli/explanation_page.hpp"
 #include "cli/explanation_text.hpp"
+#include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
@@ -33,6 +34,7 @@ public:
       throw Error(ErrorKind::usage, "`--check` plans nothing that `--html` could show")
           .hint("leave one of them out");
     }
+    require_directory_of("--html", page_);
     const auto platforms = platforms_of(session.flags, build_);
     if (platforms.size() > 1 && !page_.empty()) {
       throw Error(ErrorKind::usage, "`--html` shows the image of one platform")

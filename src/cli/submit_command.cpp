@@ -13,6 +13,7 @@
 #include "cli/job_text.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/local_screen.hpp"
+#include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
 #include "cli/settings.hpp"
@@ -368,6 +369,7 @@ public:
       throw Error(ErrorKind::usage, "`--html` shows what would be sent, and this sends it")
           .hint("add `--dry-run`, or leave it out");
     }
+    require_directory_of("--html", page_);
     check_build_options(build_, session.flags);
     if (local_.detach && follow_.any()) {
       throw Error(ErrorKind::usage, fmt::format("`--detach` leaves the job, and `{}` stays with it",
