@@ -251,6 +251,16 @@ TEST_CASE("run with an executor image finds the program as other commands do") {
   CHECK(cli.errors.find("`--no-infer` runs the executor image as it is") != std::string::npos);
 }
 
+TEST_CASE("a path that leads out of the directory and back is inside") {
+  Project cli;
+  const auto name = std::filesystem::canonical(cli.directory()).filename().string();
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3", "--script=../" + name + "/train.py"}) ==
+          0);
+  CHECK(cli.docker.ran.image == "sha256:built");
+  CHECK(cli.run({"run", "--executor-image-uri=python:3", "--script=../train.py"}) == 125);
+  CHECK(cli.errors.find("leads out of the working directory") != std::string::npos);
+}
+
 TEST_CASE("run without a program runs the executor image as it is") {
   Project cli;
   REQUIRE(cli.run({"run", "--base-image=busybox", "--no-infer", "--", "echo"}) == 0);
