@@ -136,6 +136,9 @@ void check(const std::vector<ToolSetting>& settings, Problems& problems) {
                            [](const auto& flag) { return flag.long_name.substr(2); });
     if (const auto near = nearest(replace_all(setting.key, "_", "-"), names)) {
       problem.hints.push_back(fmt::format("did you mean `{}`?", *near));
+    } else if (is_word(*setting.value)) {
+      problem.hints.push_back(fmt::format("for an argument of the program: args: [--{}=VALUE]",
+                                          printable(setting.key)));
     }
     problems.push_back(std::move(problem));
   }
