@@ -184,6 +184,12 @@ Checked check(Services& services,
          .hints = {"--with-hypertune adds it; the program calls "
                    "hypertune.HyperTune().report_hyperparameter_tuning_metric"}}));
   }
+  if (job::is_tuning(checked.job.kind) && checked.job.max_trials.value_or(1) == 1 &&
+      !request.flags.study.max_trial_count) {
+    checked.warnings.push_back(Problem::warning(
+        {.message = "one trial is no search, and without `--max-trial-count` there is one",
+         .hints = {"--max-trial-count=20"}}));
+  }
   return checked;
 }
 
