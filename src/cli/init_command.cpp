@@ -98,7 +98,18 @@ public:
 
 private:
   void keep(Session& session, const std::string& file) {
-    session.console.done("Kept", fmt::format("{} as it is", file));
+    std::vector<std::string> unused;
+    for (const auto& flag : session.flags.help()) {
+      const bool is_written = file == settings_file_name && flag.section != "General" &&
+                              flag.section != "What to print";
+      if (is_written && session.flags.is_typed(flag.long_name)) {
+        unused.push_back(flag.long_name);
+      }
+    }
+    session.console.done(
+        "Kept",
+        fmt::format("{} as it is{}", file,
+                    unused.empty() ? "" : ": it does not get `" + join(unused, "`, `") + "`"));
     kept_.push_back(file);
   }
 

@@ -207,6 +207,7 @@ class Inventory(unittest.TestCase):
         before = testbed.images(mine + ':')
         answer = autopack('clean', '--dry-run', *flags, cwd=folder)
         self.assertIn(f'Would go  image {tag} (', answer.err)
+        self.assertRegex(answer.err, r'Found  (\d+ caches?, )?\d+ images?, at most ')
         self.assertEqual(testbed.images(mine + ':'), before)
         autopack('clean', '--old', *flags, cwd=folder)
         self.assertIn(tag, testbed.images(mine + ':'))
