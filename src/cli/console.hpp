@@ -50,6 +50,8 @@ public:
   Console& operator=(Console&&) = delete;
 
   void done(std::string_view verb, std::string_view object) override;
+  /// The same in red, for something that failed.
+  void failed(std::string_view verb, std::string_view object);
   void warn(const Problem& problem) override;
   void step(const StepEvent& event) override;
   void detail(std::string_view text) override;
@@ -85,6 +87,7 @@ public:
   bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }
 
 private:
+  void print_done(const std::string& painted_verb, std::string_view object);
   std::string in_locale(std::string text) const;
   std::size_t columns() const;
   void leave_line();
@@ -104,7 +107,8 @@ private:
   std::condition_variable_any woken_;
   Steps steps_;
   int live_lines_{0};
-  bool reported_log_{false};  ///< a failed step's log was printed in full
+  bool reported_log_{false};   ///< a failed step's log was printed in full
+  bool reported_lost_{false};  ///< that a program's output cannot be written
   bool ending_{false};
   Background<void> watcher_{};  // last: it uses all the others
 };

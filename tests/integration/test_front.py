@@ -116,8 +116,10 @@ class Watch(unittest.TestCase):
         (folder / 'more' / 'words.py').write_text('word = "four"\n')
         self.assertEqual(process.stdout.readline(), b'four\n')
         err = self.stop(process)
-        self.assertIn('Restarts  task.py changed', err)
-        self.assertIn('Restarts  more/words.py changed', err)
+        self.assertRegex(err, r'Restarts  task.py changed \(\d')
+        self.assertRegex(err, r'Restarts  more/words.py changed \(\d')
+        self.assertEqual(err.count('Scanned  '), 1, err)  # a restart is one line
+        self.assertEqual(err.count('Loaded  ') + err.count('Built  '), 1, err)
         self.assertNotIn('notes.txt changed', err)
         self.assertIn('Ended  with status 0', err)
         self.assertEqual(testbed.docker('ps', '-q', '--filter', f'ancestor=autopack/{folder.name}:run'), '')
