@@ -423,7 +423,8 @@ TEST_CASE("the code is loaded on what the engine holds") {
   CHECK(machine.was_asked("load"));
   CHECK_FALSE(machine.was_asked("build"));
   CHECK_FALSE(image.digest);
-  CHECK(machine.said().find("Loaded " + image.image_id.value()) != std::string::npos);
+  CHECK(machine.said().find("Loaded " + image.repository + ":" + image.tag + " in ") !=
+        std::string::npos);
 }
 
 TEST_CASE("a dependency image is built once, and again when it is too old") {
