@@ -59,9 +59,12 @@ private:
   nlohmann::json explain(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
     auto& services = session.services;
-    const auto wanted = pipeline::scan_wanted(
-        package_request(packaging_, build_, session.flags, services.environment),
-        pipeline::Walks::several);
+    const auto wanted = [&] {
+      const pipeline::ReadingStep step{session.console};
+      return pipeline::scan_wanted(
+          package_request(packaging_, build_, session.flags, services.environment),
+          pipeline::Walks::several);
+    }();
     if (is_first) {
       pipeline::report_inferred(session.console, wanted->inferred);
     }

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
 #include "pipeline/image_name.hpp"
+#include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/submission.hpp"
 #include "project/program/named_distributions.hpp"
@@ -167,7 +168,10 @@ Checked check(Services& services,
       append(reported, std::move(found));
     }
   });
-  const auto wanted = request.package ? check_image(request, problems) : nullptr;
+  const auto wanted = [&]() -> std::shared_ptr<packaging::Wanted> {
+    const ReadingStep step{*services.reporter};
+    return request.package ? check_image(request, problems) : nullptr;
+  }();
   checked.wanted = wanted;
   if (has_errors(problems.all()) && wanted && wanted->scanned.tree) {
     for (const auto& problem : find_offline(services, wanted)) {

@@ -122,9 +122,26 @@ plan::ReadablePlan make_plan(const Services& services,
 
 }  // namespace
 
+namespace {
+
+StepEvent reading(StepEvent::State state) {
+  return {.id = "read-project", .name = "read the files of the project", .state = state};
+}
+
+}  // namespace
+
+ReadingStep::ReadingStep(Reporter& reporter) : reporter_{reporter} {
+  reporter_.step(reading(StepEvent::State::started));
+}
+
+ReadingStep::~ReadingStep() {
+  reporter_.step(reading(StepEvent::State::cached));
+}
+
 Packaging plan_packaging(Services& services,
                          const WantedPtr& wanted,
                          const image::BaseFacts& executor) {
+  const ReadingStep step{*services.reporter};
   return {wanted,
           with_secrets(
               *wanted->scanned.tree, [&] { return wanted->scanned.project.ignore; },

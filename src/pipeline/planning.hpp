@@ -10,6 +10,20 @@ namespace autopack::pipeline {
 
 using WantedPtr = std::shared_ptr<const packaging::Wanted>;
 
+/// A step that is shown while the files of a project are read, and leaves no line behind.
+class ReadingStep {
+public:
+  explicit ReadingStep(Reporter& reporter);
+  ~ReadingStep();
+  ReadingStep(const ReadingStep&) = delete;
+  ReadingStep& operator=(const ReadingStep&) = delete;
+  ReadingStep(ReadingStep&&) = delete;
+  ReadingStep& operator=(ReadingStep&&) = delete;
+
+private:
+  Reporter& reporter_;
+};
+
 /// Decides everything about the requested image, on an executor image. Sends no request and reports
 /// nothing. An error about the project includes the secrets in the files.
 packaging::Packaging plan_packaging(Services& services,
