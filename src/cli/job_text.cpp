@@ -96,7 +96,14 @@ void write(const json& value, std::size_t indentation, std::string& into) {
     return;
   }
   for (const auto& item : value) {
-    write_field("-", item, indentation, into);
+    if (!item.is_structured() || item.empty()) {
+      write_field("-", item, indentation, into);
+      continue;
+    }
+    std::string inner;
+    write(item, indentation + 2, inner);
+    inner[indentation] = '-';
+    into += inner;
   }
 }
 
