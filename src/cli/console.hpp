@@ -80,6 +80,9 @@ public:
 
   Charset charset() const { return options_.charset; }
 
+  /// Returns the width of the terminal; 80 if unknown.
+  std::size_t columns() const;
+
   /// Returns true with `-v`.
   bool is_verbose() const { return options_.verbosity >= 1; }
 
@@ -89,7 +92,6 @@ public:
 private:
   void print_done(const std::string& painted_verb, std::string_view object);
   std::string in_locale(std::string text) const;
-  std::size_t columns() const;
   void leave_line();
   void print_error(const Error& error);
   void write_lines(const std::string& text);
