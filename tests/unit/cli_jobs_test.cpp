@@ -132,7 +132,7 @@ TEST_CASE("a table of jobs has times of this machine, and colours on a terminal"
                                 {"displayName", "taxi"}}};
   const char* const zone = std::getenv("TZ");
   const std::string before = zone == nullptr ? "" : zone;
-  ::setenv("TZ", "XXX-5:30", 1);
+  ::setenv("TZ", "HERE-5:30", 1);
   ::tzset();
   const auto text = cli::job_table(jobs, cli::Paint{true});
   if (zone == nullptr) {
