@@ -135,14 +135,13 @@ std::string findings_text(const Problems& findings,
                           std::size_t columns) {
   const auto width = std::clamp(columns, fewest_columns, most_columns);
   auto all = gathered(findings);
-  const auto google =
-      std::ranges::stable_partition(all, is_of_machine);  // the second part of the range
+  const auto google = std::stable_partition(all.begin(), all.end(), is_of_machine);
   std::string text;
   for (auto at = all.begin(); at != all.end(); ++at) {
-    const bool has_groups = google.begin() != all.begin() && google.begin() != all.end();
+    const bool has_groups = google != all.begin() && google != all.end();
     if (has_groups && at == all.begin()) {
       text += paint.bold("This machine") + "\n";
-    } else if (has_groups && at == google.begin()) {
+    } else if (has_groups && at == google) {
       text += "\n" + paint.bold("Google Cloud, only for jobs there") + "\n";
     }
     text += finding_text(*at, paint, charset, width);

@@ -502,13 +502,13 @@ private:
         {"image", image},
         {"request",
          {{"method", dry.request.method}, {"url", dry.request.url}, {"body", *dry.request.body}}}};
-    const OutputFormat json{.kind = OutputFormat::Kind::json};
-    session.console.result(render(
-        session.format.kind == OutputFormat::Kind::text ? json : session.format, result, ""));
     const auto origin = session.flags.origin("--dry-run");
     const bool is_typed = !origin || origin->is_flag("--dry-run");
     session.console.done("Dry run", "nothing was built or sent" +
                                         (is_typed ? "" : ", because of " + to_string(*origin)));
+    const OutputFormat json{.kind = OutputFormat::Kind::json};
+    session.console.result(render(
+        session.format.kind == OutputFormat::Kind::text ? json : session.format, result, ""));
     return 0;
   }
 

@@ -67,7 +67,7 @@ bool RequirementInputs::take(const std::string& path,
       hints = {fmt::format("pip reads paths from the working directory: write `./{}`", *beside)};
     }
     constexpr auto* usual = "requirements.txt";
-    if (hints.empty() && findings_->is_file(usual)) {
+    if (origin.empty() && hints.empty() && findings_->is_file(usual)) {
       hints.push_back(fmt::format("did you mean `{}`?", usual));
     }
     findings_->error(fmt::format("`{}` does not exist", path),
