@@ -69,6 +69,15 @@ TEST_CASE("help and version go to standard output and touch nothing") {
   CHECK(cli.errors.empty());
 }
 
+TEST_CASE("commands in the manual are indented and can be pasted, prose is a paragraph") {
+  CliRun cli;
+  CHECK(cli.run({"--man"}) == 0);
+  CHECK(cli.out.find(".PP\n.nf\n.in +4\nautopack run\nautopack run \\-\\-executor") !=
+        std::string::npos);
+  CHECK(cli.out.find("\\-\\-epochs=1\n.in\n.fi\n.PP\n") != std::string::npos);
+  CHECK(cli.out.find("script=train.py,executor\\-image\\-uri=") != std::string::npos);
+}
+
 TEST_CASE("build pushes the key's tag first and the user's last") {
   Project cli;
   REQUIRE(cli.run(with("build", {"--engine=docker", "--output-image-uri=127.0.0.1:5000/t/m:v1"})) ==
