@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace autopack::cli {
 
@@ -20,7 +21,7 @@ std::string each_line(std::string_view text,
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto line = text.substr(0, end);
-    result += line.empty() ? std::string{} : replaced(line);
+    result += replaced(line);
     result += end < text.size() ? "\n" : "";
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -30,10 +31,9 @@ std::string each_line(std::string_view text,
 }  // namespace
 
 std::string with_headings(std::string_view text, const Paint& paint) {
-  const char* const start = text.data();
+  bool is_after_gap = true;
   return each_line(text, [&](std::string_view line) {
-    const auto before = line.data() - start;  // characters before the line
-    const bool is_first = before < 2 || (line.data()[-2] == '\n');
+    const bool is_first = std::exchange(is_after_gap, line.empty());
     return is_first && is_heading(line) ? paint.bold(line) : std::string{line};
   });
 }

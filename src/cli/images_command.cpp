@@ -69,7 +69,7 @@ public:
     std::string text =
         rows.size() > 1
             ? text_table(rows, paint,
-                         [&](std::size_t, std::size_t column, std::string cell) {
+                         [&](std::size_t, std::size_t column, const std::string& cell) {
                            return column == column_of_current ? paint.green(cell) : cell;
                          })
             : "no image of this project\n";

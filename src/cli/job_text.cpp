@@ -115,7 +115,7 @@ std::string job_table(const std::vector<json>& jobs, const Paint& paint) {
   }
   TableRows rows{{"ID", "KIND", "STATE", "CREATED", "NAME"}};
   std::ranges::transform(jobs, std::back_inserter(rows), row);
-  return text_table(rows, paint, [&](std::size_t, std::size_t column, std::string text) {
+  return text_table(rows, paint, [&](std::size_t, std::size_t column, const std::string& text) {
     return column == state_column_of_jobs ? with_colour(text, paint) : text;
   });
 }
@@ -323,7 +323,7 @@ std::string trial_table(const json& job, const Paint& paint) {
   }
   const auto best =
       static_cast<std::size_t>(std::ranges::find_if(trials, has_result) - trials.begin());
-  return text_table(rows, paint, [&](std::size_t row, std::size_t column, std::string text) {
+  return text_table(rows, paint, [&](std::size_t row, std::size_t column, const std::string& text) {
     if (column == state_column_of_trials) {
       return with_colour(text, paint);
     }

@@ -137,10 +137,7 @@ private:
     if (kind_) {
       return kind_ == "local";
     }
-    if (find_location(session).project || local_jobs(session).empty()) {
-      return false;
-    }
-    return true;
+    return !find_location(session).project && !local_jobs(session).empty();
   }
 
   /// Returns the job that the command line names.

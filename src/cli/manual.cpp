@@ -34,31 +34,18 @@ bool is_shell_line(std::string_view line) {
   return line.starts_with("autopack ") || line.starts_with("source ") || line.starts_with("eval ");
 }
 
-/// Joins words that continue at the start of the next line: pasted with its indentation, they would
-/// be two words.
-std::string with_whole_words(std::string_view text) {
-  constexpr std::string_view continued{"\\\n"};
-  std::string result;
-  for (auto at = text.find(continued); at != std::string_view::npos; at = text.find(continued)) {
-    const bool is_in_word = at > 0 && text[at - 1] != ' ';
-    const auto end = at + continued.size();
-    result += text.substr(0, is_in_word ? at : end);
-    text.remove_prefix(end);
-  }
-  return result + std::string{text};
-}
-
-/// Prints commands of an example indented, and its prose as paragraphs.
+/// Prints commands of an example at the margin, as in `--help`, so that continued commands can be
+/// pasted and fit 80 columns, and its prose as paragraphs.
 std::string example(std::string_view text) {
   std::string result;
   bool is_command = false;
   bool is_continued = false;
-  for (const auto& whole : split(with_whole_words(trim(text)), '\n')) {
+  for (const auto& whole : split(trim(text), '\n')) {
     const auto line = trim(whole);
     const bool was_command = std::exchange(is_command, is_continued || is_shell_line(line));
     is_continued = is_command && line.ends_with('\\');
     if (is_command != was_command) {
-      result += is_command ? ".PP\n.nf\n.in +4\n" : ".in\n.fi\n.PP\n";
+      result += is_command ? ".PP\n.nf\n.in 0\n" : ".in\n.fi\n.PP\n";
     }
     result += line.empty() ? ".PP\n" : roff(line) + "\n";
   }

@@ -11,7 +11,8 @@ namespace autopack::cli {
 using TableRows = std::vector<std::vector<std::string>>;
 
 /// Returns the text of a cell in colour; `row` counts from the heading, 0.
-using CellStyle = std::function<std::string(std::size_t row, std::size_t column, std::string text)>;
+using CellStyle =
+    std::function<std::string(std::size_t row, std::size_t column, const std::string& text)>;
 
 /// Returns rows of equally many cells, in columns as wide as their widest cell; the first row is a
 /// heading. Empty without rows.
