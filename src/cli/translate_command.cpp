@@ -5,6 +5,8 @@
 #include "job/flag_value.hpp"
 #include "job/translate.hpp"
 
+#include <fmt/format.h>
+
 #include <iostream>
 #include <iterator>
 
