@@ -68,4 +68,13 @@ bool may_stand_in_file(std::string_view flag) {
   return !contains(typed_only, flag);
 }
 
+bool is_for_one_call(std::string_view flag) {
+  static constexpr std::array names{
+      std::string_view{"--dry-run"}, std::string_view{"--detach"},
+      std::string_view{"--wait"},    std::string_view{"--stream-logs"},
+      std::string_view{"--resume"},  std::string_view{"--skip-checks"},
+      std::string_view{"--no-cache"}};
+  return !may_stand_in_file(flag) || contains(names, flag);
+}
+
 }  // namespace autopack::cli

@@ -65,9 +65,9 @@ bool report_about(const Reading& reading, Console& console) {
   const bool all = reading.global.help_all || reading.global.verbose > 0;
   const bool asked = reading.global.help || reading.global.help_all;
   if (asked && reading.entry != nullptr) {
-    console.result(command_help_text(*reading.entry, *reading.flags, all));
+    console.result_for_people(command_help_text(*reading.entry, *reading.flags, all));
   } else if (asked) {
-    console.result(overview_text());
+    console.result_for_people(overview_text());
   }
   return asked;
 }

@@ -41,9 +41,12 @@ private:
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     request.reports_git = session.format.kind != OutputFormat::Kind::text;
-    auto wanted = pipeline::scan_wanted(std::move(request));
+    auto wanted = [&] {
+      const pipeline::ReadingStep step{session.console};
+      return pipeline::scan_wanted(std::move(request));
+    }();
     if (is_first) {
-      pipeline::report_inferred(session.console, wanted->inferred);
+      pipeline::report_choices(session.services, wanted.get(), wanted->inferred);
     }
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
     // A default name does not request a push if the image goes elsewhere.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,15 @@ std::string text_of(const Leftover& leftover) {
                            human_size(leftover.size));
 }
 
+/// Returns `3 caches, 2 images`.
+std::string counts_text(const std::map<std::string, std::size_t>& counts) {
+  std::vector<std::string> texts;
+  for (const auto& [kind, count] : counts) {
+    texts.push_back(fmt::format("{} {}{}", count, kind, count == 1 ? "" : "s"));
+  }
+  return join(texts, ", ");
+}
+
 class CleanCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
@@ -52,6 +62,7 @@ public:
     auto removed = nlohmann::json::array();
     auto kept = nlohmann::json::array();
     std::uint64_t bytes = 0;
+    std::map<std::string, std::size_t> counts;
     for (const auto& leftover : inventory::find_leftovers(session.services, scope(session))) {
       session.services.cancellation->throw_if_requested();
       const nlohmann::json object{
@@ -63,12 +74,14 @@ public:
       session.console.done(dry_run_ ? "Would go" : "Removed", text_of(leftover));
       removed.push_back(object);
       bytes += leftover.size;
+      ++counts[kind_of(leftover)];
     }
-    const std::size_t count = removed.size();
-    session.console.done(dry_run_ ? "Found" : "Cleaned",
-                         count == 0 ? "nothing that autopack left"
-                                    : fmt::format("{} thing{}, at most {}: images share layers",
-                                                  count, count == 1 ? "" : "s", human_size(bytes)));
+    const auto* const nothing = old_ ? "nothing that is out of date" : "nothing that autopack left";
+    session.console.done(
+        dry_run_ ? "Found" : "Cleaned",
+        counts.empty() ? nothing
+                       : fmt::format("{}, at most {}{}", counts_text(counts), human_size(bytes),
+                                     counts.contains("image") ? ": images share layers" : ""));
     if (session.format.kind != OutputFormat::Kind::text) {
       session.console.result(render(session,
                                     {{"removed", std::move(removed)},

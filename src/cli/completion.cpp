@@ -68,6 +68,7 @@ Words values_of(std::string_view name, std::string_view label) {
     values = machine_type_names();
   } else if (name == "accelerator-type") {
     add(values, job::tables::accelerator_types());
+    std::erase_if(values, [](const auto& value) { return value.ends_with("_UNSPECIFIED"); });
   } else if (label.find("FILE") != std::string_view::npos) {
     values.emplace_back(files);
   } else if (label.find("DIR") != std::string_view::npos) {
@@ -178,7 +179,8 @@ const CommandEntry* command_in(const Words& words) {
 
 Words candidates(const CompletionPoint& place,
                  const std::vector<FlagHelp>& flags,
-                 const std::string& last) {
+                 const std::string& last,
+                 const std::function<Words()>& jobs) {
   if (place.behind_dashes) {
     return {std::string{files}};
   }
@@ -205,6 +207,8 @@ Words candidates(const CompletionPoint& place,
     }
   } else if (place.arguments == 0 && place.command->first_argument) {
     words = split(*place.command->first_argument, '|');
+  } else if (place.command->name == "jobs") {
+    words = jobs && place.arguments == 1 ? jobs() : Words{};
   } else if (place.arguments < place.command->most_arguments) {
     words.emplace_back(files);
   }
@@ -213,7 +217,8 @@ Words candidates(const CompletionPoint& place,
 
 }  // namespace
 
-std::vector<std::string> complete(const std::vector<std::string>& words) {
+std::vector<std::string> complete(const std::vector<std::string>& words,
+                                  const std::function<std::vector<std::string>()>& jobs) {
   if (words.empty()) {
     return {};
   }
@@ -221,7 +226,7 @@ std::vector<std::string> complete(const std::vector<std::string>& words) {
   const auto flags = command == nullptr ? flags_of_program() : flags_of_command(command->name);
   const std::string& last = words.back();
   Words fitting;
-  for (auto& candidate : candidates(place_of(words, flags, command), flags, last)) {
+  for (auto& candidate : candidates(place_of(words, flags, command), flags, last, jobs)) {
     if (candidate.starts_with(':') || candidate.starts_with(last)) {
       fitting.push_back(std::move(candidate));
     }

@@ -1,6 +1,15 @@
 #include "base/error.hpp"
+#include "base/json.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
+#include "cli/local_jobs.hpp"
+#include "submit/job_state.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
 
 namespace autopack::cli {
 
@@ -63,19 +72,25 @@ complete -F _autopack autopack
 constexpr std::string_view zsh_script{R"(#compdef autopack
 # Completion of autopack for zsh.
 _autopack() {
-  local -a answer open whole
-  local line
+  local -a answer open whole open_texts whole_texts
+  local line text
   answer=("${(@f)$(autopack completion zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   for line in $answer; do
     case $line in
       :files) compset -P '*[=,]'; _files ;;
       :directories) compset -P '*[=,]'; _files -/ ;;
-      *$'='|*$'=\t'*|*,) open+=("${line%%$'\t'*}") ;;
-      ?*) whole+=("${line%%$'\t'*}") ;;
+      ?*)
+        text=${line%%$'\t'*}
+        [[ $line == *$'\t'* ]] && text+="  -- ${line#*$'\t'}"
+        case $line in
+          *$'='|*$'=\t'*|*,) open+=("${line%%$'\t'*}"); open_texts+=("$text") ;;
+          *) whole+=("${line%%$'\t'*}"); whole_texts+=("$text") ;;
+        esac
+        ;;
     esac
   done
-  (( $#open )) && compadd -S '' -- $open
-  (( $#whole )) && compadd -- $whole
+  (( $#open )) && compadd -l -d open_texts -S '' -- $open
+  (( $#whole )) && compadd -l -d whole_texts -- $whole
 }
 if [[ $funcstack[1] == _autopack ]]; then
   _autopack "$@"
@@ -111,6 +126,17 @@ end
 complete -c autopack -f -a '(__autopack_complete)'
 )"};
 
+/// Returns the jobs of this machine, each with its display name and state.
+std::vector<std::string> job_names(Session& session) {
+  std::vector<std::string> names;
+  for (const auto& job : local_jobs(session)) {
+    names.push_back(fmt::format("{}\t{}, {}", printable(text_at(job, "name")),
+                                printable(text_at(job, "displayName")),
+                                submit::state_of(job).word));
+  }
+  return names;
+}
+
 class CompletionCommand : public Command {
 public:
   void add_flags(FlagSet& /*flags*/) override {}
@@ -125,7 +151,8 @@ public:
       return 0;
     }
     std::string text;
-    for (const auto& candidate : complete(session.program_arguments)) {
+    for (const auto& candidate :
+         complete(session.program_arguments, [&] { return job_names(session); })) {
       text += candidate + "\n";
     }
     session.console.result(text);

@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace autopack::cli {
 
@@ -87,12 +88,21 @@ Console::~Console() {
 
 void Console::done(std::string_view verb, std::string_view object) {
   const std::lock_guard lock{mutex_};
+  print_done(paint_.green(fmt::format("{:>10}", verb)), object);
+}
+
+void Console::failed(std::string_view verb, std::string_view object) {
+  const std::lock_guard lock{mutex_};
+  print_done(paint_.red(fmt::format("{:>10}", verb)), object);
+}
+
+void Console::print_done(const std::string& painted_verb, std::string_view object) {
   steps_.forget();
   if (options_.verbosity < 0) {
     return;
   }
   const std::string text = printable(shortened(object));
-  write_folded(fmt::format("{}  {}\n", paint_.green(fmt::format("{:>10}", verb)),
+  write_folded(fmt::format("{}  {}\n", painted_verb,
                            streams_.errors_are_terminal ? with_short_digests(text) : text));
 }
 
@@ -171,8 +181,16 @@ void Console::program_output(std::string_view bytes) {
   erase_live();
   try {
     streams_.out(bytes);
-  } catch (const Error&) {
+  } catch (const Error& error) {
     // The program's output is not ours: it continues, and its status counts.
+    if (!std::exchange(reported_lost_, true) && options_.verbosity >= 0) {
+      write_folded(warning_text(
+          Problem::warning(
+              {.message = "the program's output is lost: it cannot be written to "
+                          "standard output",
+               .reason = error.causes().empty() ? std::string{} : error.causes().back()}),
+          paint_, options_.charset));
+    }
   }
 }
 

@@ -50,6 +50,8 @@ public:
   Console& operator=(Console&&) = delete;
 
   void done(std::string_view verb, std::string_view object) override;
+  /// The same in red, for something that failed.
+  void failed(std::string_view verb, std::string_view object);
   void warn(const Problem& problem) override;
   void step(const StepEvent& event) override;
   void detail(std::string_view text) override;
@@ -78,6 +80,9 @@ public:
 
   Charset charset() const { return options_.charset; }
 
+  /// Returns the width of the terminal; 80 if unknown.
+  std::size_t columns() const;
+
   /// Returns true with `-v`.
   bool is_verbose() const { return options_.verbosity >= 1; }
 
@@ -85,8 +90,8 @@ public:
   bool is_live() const { return options_.progress == Progress::live && options_.verbosity >= 0; }
 
 private:
+  void print_done(const std::string& painted_verb, std::string_view object);
   std::string in_locale(std::string text) const;
-  std::size_t columns() const;
   void leave_line();
   void print_error(const Error& error);
   void write_lines(const std::string& text);
@@ -104,7 +109,8 @@ private:
   std::condition_variable_any woken_;
   Steps steps_;
   int live_lines_{0};
-  bool reported_log_{false};  ///< a failed step's log was printed in full
+  bool reported_log_{false};   ///< a failed step's log was printed in full
+  bool reported_lost_{false};  ///< that a program's output cannot be written
   bool ending_{false};
   Background<void> watcher_{};  // last: it uses all the others
 };

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace autopack::cli {
 
@@ -178,7 +179,10 @@ void apply(const ContainerOptions& options,
            const Environment& environment,
            ContainerSpec& container) {
   Problems problems;
-  container.arguments = job::all_elements(options.args, "--args", problems);
+  auto of_program = job::all_elements(options.args, "--args", problems);
+  if (!options.shell) {
+    container.arguments = std::move(of_program);  // a shell has no use for them
+  }
   container.arguments.insert(container.arguments.end(), typed_arguments.begin(),
                              typed_arguments.end());
   for (const auto& file : options.env_files) {
@@ -194,7 +198,10 @@ void apply(const ContainerOptions& options,
   if (!options.gpus.empty()) {
     read_gpus(options.gpus, container, problems);
   }
-  if (options.shell) {
+  const bool has_command = !typed_arguments.empty() && !typed_arguments.front().starts_with('-');
+  if (options.shell && has_command) {
+    container.command = std::exchange(container.arguments, {});
+  } else if (options.shell) {
     // Few images lack bash, none with a shell lack sh.
     container.command = {"/bin/sh", "-c",
                          R"(command -v bash >/dev/null && exec bash "$@"; exec sh "$@")", "shell"};

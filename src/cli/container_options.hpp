@@ -24,7 +24,8 @@ struct ContainerOptions {
 
 void add_container_flags(FlagSet& flags, ContainerOptions& options);
 
-/// Applies the flags to `container`; `typed_arguments` follow those of `--args`. Throws
+/// Applies the flags to `container`; `typed_arguments` follow those of `--args`. With `--shell`
+/// they are a command, or options of the shell, and those of `--args` are ignored. Throws
 /// Error(usage) with all findings.
 void apply(const ContainerOptions& options,
            const std::vector<std::string>& typed_arguments,

@@ -2,6 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/emphasis.hpp"
 #include "cli/packaging_options.hpp"
 #include "compare/contents.hpp"
 #include "compare/difference.hpp"
@@ -64,7 +65,8 @@ public:
     }
     const auto most = session.console.is_verbose() ? std::size_t{0} : most_reported;
     report_result(session, compare::to_json(found, old_contents, new_contents),
-                  compare::to_text(found, old_contents, new_contents, most));
+                  with_changes(compare::to_text(found, old_contents, new_contents, most),
+                               session.console.output_paint()));
     return 0;
   }
 
@@ -86,6 +88,12 @@ private:
     }
     const auto directory = packaging_.texts.local_package_path.value_or(".");
     const auto& environment = session.services.environment;
+    if (is_head(name) && !source::is_in_git(directory, environment)) {
+      throw Error(ErrorKind::usage, fmt::format("`{}` names a commit, and `{}` is not in a git "
+                                                "repository",
+                                                printable(name), printable(directory)))
+          .hint("`autopack diff IMAGE` compares an image with the files as they are");
+    }
     if (name.starts_with("oci:") || name.starts_with("tar:") || name.starts_with("sha256:") ||
         !source::is_in_git(directory, environment)) {
       return std::nullopt;
@@ -94,10 +102,20 @@ private:
       source::make_git_tree(directory, name, environment);
       return name;
     } catch (const Error& error) {
+      if (is_head(name)) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("`{}` names no commit: {}", printable(name), error.message()))
+            .hint("`autopack diff` compares with commits: git commit");
+      }
       session.console.detail(
           fmt::format("`{}` is taken for an image: {}", printable(name), error.message()));
       return std::nullopt;
     }
+  }
+
+  /// Matches `HEAD`, `HEAD~2` and `HEAD^`, which no image has as a name.
+  static bool is_head(const std::string& name) {
+    return name == "HEAD" || name.starts_with("HEAD~") || name.starts_with("HEAD^");
   }
 
   packaging::Packaging plan(Session& session, const std::string& source) const {

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "pipeline/dockerfile.hpp"
 #include "pipeline/scan.hpp"
@@ -32,6 +33,7 @@ public:
     if (!output_.empty() && !check_.empty()) {
       throw Error(ErrorKind::usage, "`--output` and `--check` exclude each other");
     }
+    require_directory_of("--output", output_);
     require_executor(packaging_, build_);
     const auto request =
         package_request(packaging_, build_, session.flags, session.services.environment);

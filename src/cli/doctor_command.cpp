@@ -164,8 +164,9 @@ private:
     auto streams = session.console.streams();
     streams.errors_are_terminal = streams.output_is_terminal;
     const Paint paint{console_options(session.global, session.services.environment, streams).color};
-    report_result(session, findings_json(findings),
-                  findings_text(findings, paint, session.console.charset()));
+    report_result(
+        session, findings_json(findings),
+        findings_text(findings, paint, session.console.charset(), session.console.columns()));
     return has_errors(findings) ? 1 : 0;
   }
 

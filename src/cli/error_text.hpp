@@ -28,6 +28,8 @@ public:
 
   std::string cyan(std::string_view text) const { return wrap("1;36", text); }
 
+  std::string bold(std::string_view text) const { return wrap("1", text); }
+
   std::string dim(std::string_view text) const { return wrap("2", text); }
 
 private:

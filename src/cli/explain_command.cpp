@@ -2,8 +2,10 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/emphasis.hpp"
 #include "cli/explanation_page.hpp"
 #include "cli/explanation_text.hpp"
+#include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
@@ -32,6 +34,7 @@ public:
       throw Error(ErrorKind::usage, "`--check` plans nothing that `--html` could show")
           .hint("leave one of them out");
     }
+    require_directory_of("--html", page_);
     const auto platforms = platforms_of(session.flags, build_);
     if (platforms.size() > 1 && !page_.empty()) {
       throw Error(ErrorKind::usage, "`--html` shows the image of one platform")
@@ -56,9 +59,12 @@ private:
   nlohmann::json explain(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
     auto& services = session.services;
-    const auto wanted = pipeline::scan_wanted(
-        package_request(packaging_, build_, session.flags, services.environment),
-        pipeline::Walks::several);
+    const auto wanted = [&] {
+      const pipeline::ReadingStep step{session.console};
+      return pipeline::scan_wanted(
+          package_request(packaging_, build_, session.flags, services.environment),
+          pipeline::Walks::several);
+    }();
     if (is_first) {
       pipeline::report_inferred(session.console, wanted->inferred);
     }
@@ -86,8 +92,9 @@ private:
     }
     if (is_for_people) {
       const auto detail = session.console.is_verbose() ? Detail::whole : Detail::brief;
-      session.console.result_for_people((is_first ? "" : "\n") +
-                                        explanation_text(explanation, work.plan(), detail));
+      session.console.result_for_people(
+          (is_first ? "" : "\n") + with_headings(explanation_text(explanation, work.plan(), detail),
+                                                 session.console.output_paint()));
     }
     return object;
   }

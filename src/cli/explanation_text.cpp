@@ -152,7 +152,7 @@ std::string left_out_text(const std::vector<LeftOut>& all, Detail detail) {
   const std::size_t shown = is_brief ? std::min(all.size(), most_rules) : all.size();
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& left = all[i];
-    text += fmt::format("{:>9}  {:<28} {}\n", least_size(left.size, left.is_least),
+    text += fmt::format("{:>9}  {:<28}  {}\n", least_size(left.size, left.is_least),
                         printable(rule_text(left)),
                         is_brief ? printable(paths_text(left)) : std::string{});
     for (std::size_t one = 0; !is_brief && one < left.paths.size(); ++one) {
@@ -236,8 +236,11 @@ std::string layers_text(const Explanation& explanation) {
   for (const auto& layer : explanation.layers) {
     const bool is_sized = layer.size > 0 || layer.digest;
     const bool is_base = layer.name.starts_with("base ");
+    const bool is_reused = layer.name.starts_with("dependencies ") && explanation.dependencies &&
+                           explanation.dependencies->reused;
     const std::string digest = layer.digest ? layer.digest->str().substr(0, 19)
                                : is_base    ? "not known"
+                               : is_reused  ? "reused"
                                             : "not made yet";
     text += fmt::format("{:>9}  {:<8} {:<20} {}{}\n",
                         is_sized && layer.count > 0 ? human_size(layer.size) : "?",

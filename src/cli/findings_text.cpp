@@ -14,7 +14,8 @@ namespace {
 
 using Severity = Problem::Severity;
 
-constexpr std::size_t report_columns = 80;
+constexpr std::size_t most_columns = 80;
+constexpr std::size_t fewest_columns = 30;
 constexpr std::size_t finding_column = 9;
 
 /// Breaks `text` at spaces into lines of at most `width`; keeps a longer word whole.
@@ -48,18 +49,21 @@ std::string painted(Severity severity, const std::string& word, const Paint& pai
 
 /// Returns `text` after a margin that is already written; all lines except the last end in
 /// `continued`.
-std::string block(const std::string& text, std::size_t margin, const std::string& continued = {}) {
-  const auto lines = wrapped(text, report_columns - margin - continued.size());
+std::string block(const std::string& text,
+                  std::size_t columns,
+                  std::size_t margin,
+                  const std::string& continued = {}) {
+  const auto lines = wrapped(text, columns - margin - continued.size());
   return join(lines, continued + "\n" + std::string(margin, ' ')) + "\n";
 }
 
 /// A command can continue on the next line only outside of quotes.
-std::string remedy_text(const std::string& remedy, std::size_t margin) {
+std::string remedy_text(const std::string& remedy, std::size_t columns, std::size_t margin) {
   if (!is_command(remedy)) {
-    return block(remedy, margin);
+    return block(remedy, columns, margin);
   }
   const bool is_plain = remedy.find_first_of("'\"#") == std::string::npos;
-  return is_plain ? block(remedy, margin, " \\") : remedy + "\n";
+  return is_plain ? block(remedy, columns, margin, " \\") : remedy + "\n";
 }
 
 /// Returns the reason, else the place.
@@ -68,19 +72,22 @@ std::string because(const Problem& finding) {
                                            : finding.reason.value_or("");
 }
 
-std::string finding_text(const Problem& finding, const Paint& paint, Charset charset) {
+std::string finding_text(const Problem& finding,
+                         const Paint& paint,
+                         Charset charset,
+                         std::size_t columns) {
   static constexpr std::string_view fix = "fix: ";
   const std::string margin(finding_column, ' ');
   const auto word = fmt::format("{:<{}}", to_string(finding.severity), finding_column);
-  auto text =
-      painted(finding.severity, word, paint) + block(printable(finding.message), finding_column);
+  auto text = painted(finding.severity, word, paint) +
+              block(printable(finding.message), columns, finding_column);
   const auto reason = because(finding);
   if (!reason.empty()) {
-    text += margin + block(printable(reason), finding_column);
+    text += margin + block(printable(reason), columns, finding_column);
   }
   for (const auto& remedy : finding.hints) {
     text += margin + paint.cyan(fix) +
-            remedy_text(hint_text(remedy, charset), finding_column + fix.size());
+            remedy_text(hint_text(remedy, charset), columns, finding_column + fix.size());
   }
   return text;
 }
@@ -102,6 +109,15 @@ Problems gathered(const Problems& findings) {
   return result;
 }
 
+/// Returns true if the finding counts for jobs on this machine, too.
+bool is_of_machine(const Problem& finding) {
+  static constexpr std::array checks{std::string_view{"engine"}, std::string_view{"space"},
+                                     std::string_view{"proxy"},  std::string_view{"resolver"},
+                                     std::string_view{"sudo"},   std::string_view{"job"},
+                                     std::string_view{"image"}};
+  return std::ranges::count(checks, finding.check.value_or("")) > 0;
+}
+
 std::size_t count(const Problems& findings, Severity severity) {
   return static_cast<std::size_t>(std::ranges::count_if(
       findings, [&](const Problem& finding) { return finding.severity == severity; }));
@@ -113,10 +129,23 @@ std::string counted(std::size_t number, const char* thing) {
 
 }  // namespace
 
-std::string findings_text(const Problems& findings, const Paint& paint, Charset charset) {
+std::string findings_text(const Problems& findings,
+                          const Paint& paint,
+                          Charset charset,
+                          std::size_t columns) {
+  const auto width = std::clamp(columns, fewest_columns, most_columns);
+  auto all = gathered(findings);
+  // clang 14 cannot use std::ranges::stable_partition.
+  const auto google = std::stable_partition(all.begin(), all.end(), is_of_machine);
   std::string text;
-  for (const auto& finding : gathered(findings)) {
-    text += finding_text(finding, paint, charset);
+  for (auto at = all.begin(); at != all.end(); ++at) {
+    const bool has_groups = google != all.begin() && google != all.end();
+    if (has_groups && at == all.begin()) {
+      text += paint.bold("This machine") + "\n";
+    } else if (has_groups && at == google) {
+      text += "\n" + paint.bold("Google Cloud, only for jobs there") + "\n";
+    }
+    text += finding_text(*at, paint, charset, width);
   }
   return text + fmt::format("\n{}, {}, {} not known\n",
                             counted(count(findings, Severity::error), "error"),

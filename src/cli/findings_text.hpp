@@ -13,7 +13,8 @@ namespace autopack::cli {
 /// those with quotes stay on one line.
 std::string findings_text(const Problems& findings,
                           const Paint& paint,
-                          Charset charset = Charset::utf8);
+                          Charset charset = Charset::utf8,
+                          std::size_t columns = 80);
 
 /// Returns the same as one object: `findings`, and the counts of `errors`, `warnings` and
 /// `unknown`.

@@ -25,6 +25,9 @@ std::string first_long_name(const std::string& names) {
   return split(names, ',').front();
 }
 
+/// `--bad` is not meant as `--man`.
+constexpr std::size_t shortest_to_guess{7};
+
 job::FlagValues as_typed(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
@@ -217,7 +220,13 @@ std::vector<std::string> FlagSet::parse(const std::vector<std::string>& tokens,
     app_->parse(std::vector<std::string>{tokens.rbegin(), tokens.rend()});
   } catch (const CLI::ArgumentMismatch&) {
     // Only the last token can lack its value: any other text after a flag is its value.
-    throw Error(ErrorKind::usage, fmt::format("`{}` needs a value", printable(tokens.back())));
+    Error error{ErrorKind::usage, fmt::format("`{}` needs a value", printable(tokens.back()))};
+    const auto flag = std::ranges::find_if(
+        help_, [&](const FlagHelp& one) { return contains(one.spelled, tokens.back()); });
+    if (flag != help_.end() && flag->label) {
+      error.hint(fmt::format("`{}={}` gives it one", flag->long_name, *flag->label));
+    }
+    throw error;
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorKind::usage, fmt::format("cannot read the command line: {}", error.what()));
   }
@@ -363,6 +372,9 @@ void FlagSet::refuse_unknown(const std::string& token) const {
   auto near = known_elsewhere(name);
   if (!near || !has(*near)) {
     near = name.starts_with("--") ? nearest(name, names) : std::nullopt;
+    if (near && name.size() < shortest_to_guess && name[2] != (*near)[2]) {
+      near.reset();  // so short a word is near to almost any other
+    }
   }
   const auto owner = near ? std::nullopt : command_with(name);
   if (instead) {

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace autopack::cli {
 
@@ -10,6 +11,7 @@ namespace {
 
 /// The text after a verb or name begins at most in this column.
 constexpr std::size_t deepest{24};
+constexpr std::string_view hint_mark{"hint: "};
 constexpr std::string_view digest_start{"sha256:"};
 constexpr std::size_t digest_digits{64};
 constexpr std::size_t shown_digits{12};
@@ -51,14 +53,44 @@ std::size_t depth_of_text(std::string_view plain, std::size_t columns) {
   return text <= std::min(deepest, columns / 2) ? text : begin + 2;
 }
 
-std::string folded_line(std::string_view line, std::string_view plain, std::size_t columns) {
+/// Returns the end of the word at `word`; with `keeps_code`, text in backticks is one word.
+std::size_t end_of_word(std::string_view line, std::size_t word, bool keeps_code) {
+  auto end = std::min(line.find(' ', word), line.size());
+  while (keeps_code && end < line.size() &&
+         std::ranges::count(line.substr(word, end - word), '`') % 2 != 0) {
+    end = std::min(line.find(' ', end + 1), line.size());
+  }
+  return end;
+}
+
+/// Returns true for a hint in prose. A command stays on its line, so that it can be pasted.
+bool is_prose(std::string_view hint) {
+  static constexpr std::array commands{
+      std::string_view{"autopack"}, std::string_view{"gcloud"}, std::string_view{"docker"},
+      std::string_view{"echo"},     std::string_view{"export"}, std::string_view{"git"},
+      std::string_view{"pip"},      std::string_view{"uv"},     std::string_view{"mkdir"},
+      std::string_view{"sudo"},     std::string_view{"apt"},    std::string_view{"chmod"},
+      std::string_view{"rm"},       std::string_view{"mv"},     std::string_view{"unset"},
+      std::string_view{"python3"},  std::string_view{"sed"},    std::string_view{"printf"}};
+  const auto first = hint.substr(0, hint.find(' '));
+  // `log in: gcloud auth ...` ends with a command.
+  const auto colon = hint.find(": ");
+  const bool ends_in_command = colon != std::string_view::npos && !is_prose(hint.substr(colon + 2));
+  return !first.starts_with('-') && !std::ranges::count(commands, first) && !ends_in_command &&
+         hint.find(">>") == std::string_view::npos && !hint.ends_with('\\');
+}
+
+std::string folded_line(std::string_view line,
+                        std::string_view plain,
+                        std::size_t columns,
+                        bool keeps_code = false) {
   const std::size_t deep = depth_of_text(plain, columns);
   std::string result;
   std::size_t used = 0;
   bool has_word = false;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t word = std::min(line.find_first_not_of(' ', at), line.size());
-    const std::size_t end = std::min(line.find(' ', word), line.size());
+    const std::size_t end = end_of_word(line, word, keeps_code);
     const std::size_t needed = width(line.substr(at, end - at));
     if (has_word && used + needed > columns) {
       result += "\n" + std::string(deep, ' ');
@@ -87,13 +119,15 @@ std::string folded(std::string_view text, std::size_t columns) {
     const auto line = text.substr(0, end);
     const std::string plain = without_colours(line);
     const std::size_t begin = leading_spaces(plain);
-    if (std::string_view{plain}.substr(begin).starts_with("hint:")) {
+    bool is_prose_hint = false;
+    if (const auto rest = std::string_view{plain}.substr(begin); rest.starts_with(hint_mark)) {
       hint = begin;
+      is_prose_hint = is_prose(rest.substr(hint_mark.size()));
     } else if (begin <= hint) {
       hint = std::string_view::npos;
     }
-    const bool stays = hint != std::string_view::npos || width(line) <= columns;
-    result += stays ? std::string{line} : folded_line(line, plain, columns);
+    const bool stays = (hint != std::string_view::npos && !is_prose_hint) || width(line) <= columns;
+    result += stays ? std::string{line} : folded_line(line, plain, columns, is_prose_hint);
     result += end < text.size() ? "\n" : "";
     text.remove_prefix(std::min(end + 1, text.size()));
   }

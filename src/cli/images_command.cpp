@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/project_images.hpp"
+#include "cli/text_table.hpp"
 #include "inventory/cleaning.hpp"
 #include "inventory/held_images.hpp"
 
@@ -20,6 +21,7 @@ namespace {
 
 /// Each costs one request to the registry.
 constexpr std::size_t most_in_registry{100};
+constexpr std::size_t column_of_current{3};
 
 std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(
@@ -46,9 +48,9 @@ public:
     check_build_options(build_, session.flags);
     const auto project = find_project_images(session, packaging_, build_);
     auto all = nlohmann::json::array();
-    std::string text;
+    TableRows rows{{"PLACE", "NAME", "KIND", "CURRENT", "AGE", "SIZE", "DIGEST"}};
     const auto add = [&](const char* place, const std::vector<inventory::HeldImage>& images) {
-      text += text_of(place, images, project);
+      add_rows(rows, place, images, project);
       for (const auto& image : images) {
         all.push_back(to_json(place, image, project));
       }
@@ -63,8 +65,16 @@ public:
     }
     const auto own = inventory::parts_of_project(session.services.environment, package_directory());
     const auto shared = inventory::all_parts(session.services.environment);
-    text += fmt::format("cache\n  {:>8}  of this project\n  {:>8}  of all projects\n",
-                        total_text(own), total_text(shared));
+    const auto paint = session.console.output_paint();
+    std::string text =
+        rows.size() > 1
+            ? text_table(rows, paint,
+                         [&](std::size_t, std::size_t column, const std::string& cell) {
+                           return column == column_of_current ? paint.green(cell) : cell;
+                         })
+            : "no image of this project\n";
+    text += fmt::format("\ncache: {} of this project, {} of all projects\n", total_text(own),
+                        total_text(shared));
     auto object = nlohmann::json{{"images", std::move(all)},
                                  {"repositories", project.repositories},
                                  {"cache", {{"project", to_json(own)}, {"all", to_json(shared)}}}};
@@ -109,18 +119,23 @@ private:
     }
   }
 
-  static std::string text_of(const char* place,
-                             const std::vector<inventory::HeldImage>& images,
-                             const ProjectImages& project) {
-    std::string text = fmt::format("{}\n", place);
+  static void add_rows(TableRows& rows,
+                       const char* place,
+                       const std::vector<inventory::HeldImage>& images,
+                       const ProjectImages& project) {
     const auto now = seconds_now();
     for (const auto& image : images) {
-      text += fmt::format("  {:>8}  {:>7}  {:<12}  {}{}\n", human_size(image.size),
-                          image.time ? age_text(*image.time, now) : "",
-                          image.is_whole ? "image" : "dependencies", printable(image.name),
-                          project.is_current(image.key) ? "  current" : "");
+      rows.push_back({place, printable(image.name), image.is_whole ? "image" : "dependencies",
+                      project.is_current(image.key) ? "current" : "-",
+                      image.time ? age_text(*image.time, now) : "-", human_size(image.size),
+                      printable(short_digest(image.id))});
     }
-    return text + (images.empty() ? "  nothing of this project\n" : "");
+  }
+
+  /// Returns `44cf1d0f5ae1` for `sha256:44cf1d0f5ae1...`.
+  static std::string short_digest(const std::string& id) {
+    constexpr std::size_t digits{12};
+    return id.substr(id.find(':') + 1, digits);
   }
 
   static nlohmann::json or_null(const std::optional<std::string>& text) {

@@ -98,7 +98,18 @@ public:
 
 private:
   void keep(Session& session, const std::string& file) {
-    session.console.done("Kept", fmt::format("{} as it is", file));
+    std::vector<std::string> unused;
+    for (const auto& flag : session.flags.help()) {
+      const bool is_written = file == settings_file_name && flag.section != "General" &&
+                              flag.section != "What to print";
+      if (is_written && session.flags.is_typed(flag.long_name)) {
+        unused.push_back(flag.long_name);
+      }
+    }
+    session.console.done(
+        "Kept",
+        fmt::format("{} as it is{}", file,
+                    unused.empty() ? "" : ": it does not get `" + join(unused, "`, `") + "`"));
     kept_.push_back(file);
   }
 
@@ -125,10 +136,7 @@ private:
     auto wanted = pipeline::scan_wanted(std::move(request));
     wanted->inferred.insert(wanted->inferred.begin(), asked.begin(), asked.end());
     wanted->name = image_name(packaging_, wanted->request, find_location(session));
-    for (const auto& [what, value, reason, flag] : wanted->inferred) {
-      session.console.done("Inferred", fmt::format("{} `{}`: {} (`{}` names another)", what,
-                                                   printable(value), reason, flag));
-    }
+    pipeline::report_inferred(session.console, wanted->inferred);
     return wanted;
   }
 

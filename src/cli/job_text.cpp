@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/text_table.hpp"
 #include "google/job_name.hpp"
 #include "google/timestamp.hpp"
 #include "job/message_json.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -24,26 +26,26 @@ using nlohmann::json;
 
 namespace {
 
-/// Formats rows of equally many cells, in columns as wide as their widest cell.
-std::string text_table(const std::vector<std::vector<std::string>>& rows) {
-  if (rows.empty()) {
-    return {};
+/// The column of the state in both tables.
+constexpr std::size_t state_column_of_jobs{2};
+constexpr std::size_t state_column_of_trials{1};
+
+/// Returns the time in the time zone of this machine.
+std::string local_time(const google::Timestamp& time) {
+  const std::time_t seconds = time.seconds;
+  std::tm parts{};
+  if (::localtime_r(&seconds, &parts) == nullptr) {
+    return time.readable().substr(0, 19);
   }
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& cells : rows) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      widths[i] = std::max(widths[i], cells[i].size());
-    }
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::string with_colour(const std::string& state, const Paint& paint) {
+  if (state == "failed" || state == "infeasible") {
+    return paint.red(state);
   }
-  std::string text;
-  for (const auto& cells : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      line += i + 1 == cells.size() ? cells[i] : fmt::format("{:<{}}  ", cells[i], widths[i]);
-    }
-    text += line + "\n";
-  }
-  return text;
+  return state == "succeeded" ? paint.green(state) : state == "running" ? paint.cyan(state) : state;
 }
 
 std::string shown(const json& job, const char* key) {
@@ -56,7 +58,7 @@ std::vector<std::string> row(const json& job) {
   const auto created = google::Timestamp::parse(shown(job, "createTime"));
   const auto* const other = name.starts_with("local/") ? "local job" : "";
   return {parsed ? parsed->id : name, parsed ? std::string{google::words_of(parsed->kind)} : other,
-          submit::state_of(job).word, created ? created->readable().substr(0, 19) : "",
+          submit::state_of(job).word, created ? local_time(*created) : "",
           shown(job, "displayName")};
 }
 
@@ -94,19 +96,28 @@ void write(const json& value, std::size_t indentation, std::string& into) {
     return;
   }
   for (const auto& item : value) {
-    write_field("-", item, indentation, into);
+    if (!item.is_structured() || item.empty()) {
+      write_field("-", item, indentation, into);
+      continue;
+    }
+    std::string inner;
+    write(item, indentation + 2, inner);
+    inner[indentation] = '-';
+    into += inner;
   }
 }
 
 }  // namespace
 
-std::string job_table(const std::vector<json>& jobs) {
+std::string job_table(const std::vector<json>& jobs, const Paint& paint) {
   if (jobs.empty()) {
     return {};
   }
-  std::vector<std::vector<std::string>> rows{{"ID", "KIND", "STATE", "CREATED", "NAME"}};
+  TableRows rows{{"ID", "KIND", "STATE", "CREATED", "NAME"}};
   std::ranges::transform(jobs, std::back_inserter(rows), row);
-  return text_table(rows);
+  return text_table(rows, paint, [&](std::size_t, std::size_t column, const std::string& text) {
+    return column == state_column_of_jobs ? with_colour(text, paint) : text;
+  });
 }
 
 std::string job_details(const json& job) {
@@ -256,9 +267,12 @@ std::string state_of(const json& trial) {
 
 }  // namespace
 
-std::string trial_table(const json& job) {
+namespace {
+
+/// Returns the trials of a job, the best first by their first metric.
+std::vector<json> sorted_trials(const json& job) {
   const auto& found = part_of(job, "trials");
-  if (!found.is_array() || found.empty()) {
+  if (!found.is_array()) {
     return {};
   }
   std::vector<json> trials(found.begin(), found.end());
@@ -271,13 +285,50 @@ std::string trial_table(const json& job) {
     }
     return more_is_better ? *first > *second : *first < *second;
   });
-  std::vector<std::vector<std::string>> rows{{"TRIAL", "STATE", "METRICS", "PARAMETERS"}};
+  return trials;
+}
+
+bool has_result(const json& trial) {
+  return value_of(trial) && state_of(trial) == "succeeded";
+}
+
+}  // namespace
+
+std::optional<std::string> best_trial(const json& job) {
+  const auto trials = sorted_trials(job);
+  const auto best = std::ranges::find_if(trials, has_result);
+  if (best == trials.end()) {
+    return std::nullopt;
+  }
+  auto text = fmt::format("trial {}: {}", printable(text_at(*best, "id")),
+                          pairs(metrics_of(*best), "metricId"));
+  for (const auto& one : part_of(*best, "parameters")) {
+    const auto& value = part_of(one, "value");
+    const auto word = value.is_string() ? value.get<std::string>() : text_of(value);
+    text += fmt::format(" --{}={}", printable(text_at(one, "parameterId")), shell_quote(word));
+  }
+  return text;
+}
+
+std::string trial_table(const json& job, const Paint& paint) {
+  const auto trials = sorted_trials(job);
+  if (trials.empty()) {
+    return {};
+  }
+  TableRows rows{{"TRIAL", "STATE", "METRICS", "PARAMETERS"}};
   for (const auto& trial : trials) {
     rows.push_back({printable(text_at(trial, "id")), state_of(trial),
                     pairs(metrics_of(trial), "metricId"),
                     pairs(part_of(trial, "parameters"), "parameterId")});
   }
-  return text_table(rows);
+  const auto best =
+      static_cast<std::size_t>(std::ranges::find_if(trials, has_result) - trials.begin());
+  return text_table(rows, paint, [&](std::size_t row, std::size_t column, const std::string& text) {
+    if (column == state_column_of_trials) {
+      return with_colour(text, paint);
+    }
+    return row == best + 1 ? paint.bold(text) : text;
+  });
 }
 
 }  // namespace autopack::cli

@@ -98,10 +98,11 @@ public:
     const auto& action = session.arguments.front();
     check_flags(session, action);
     if (action == "list") {
-      return kind_ == "local" ? list_local(session) : list(session);
+      return asks_this_machine(session) ? list_local(session) : list(session);
     }
+    const bool is_local = kind_ == "local";
     const JobChoice choice{.typed = name_of(session),
-                           .kind = read_kind(kind_),
+                           .kind = is_local ? std::nullopt : read_kind(kind_),
                            .latest = latest_,
                            .infers = !no_infer_};
     if (!choice.typed && !latest_) {
@@ -111,6 +112,9 @@ public:
     const auto wait = longest_wait(polling_interval_);
     if (choice.typed && is_local_job(*choice.typed)) {
       return act_on_local(session, action, find_local_job(session, *choice.typed));
+    }
+    if (!choice.full_name() && asks_this_machine(session)) {
+      return act_on_local(session, action, choose_local_job(session, choice.typed, choice.latest));
     }
     GoogleServices google{session};
     const auto jobs = google.jobs();
@@ -132,6 +136,15 @@ public:
   }
 
 private:
+  /// Returns true if the jobs of this machine are meant: with `--kind=local`, or if there is no
+  /// project, but a job of this machine.
+  bool asks_this_machine(Session& session) const {
+    if (kind_) {
+      return kind_ == "local";
+    }
+    return !find_location(session).project && !local_jobs(session).empty();
+  }
+
   /// Returns the job that the command line names.
   static std::optional<std::string> name_of(const Session& session) {
     return session.arguments.size() < 2 ? std::nullopt : non_empty(session.arguments[1]);
@@ -261,6 +274,11 @@ private:
     if (jobs.empty() && session.format.kind != OutputFormat::Kind::value) {
       session.console.done("Found", "no job of this machine");
     }
+    if (!kind_) {
+      session.console.done("Listed",
+                           "only jobs of this machine: no Google Cloud project is set "
+                           "(`--project` names one)");
+    }
     return report_list(session, jobs);
   }
 
@@ -273,7 +291,7 @@ private:
       session.console.result(text);
       return 0;
     }
-    report_result(session, json(jobs), job_table(jobs));
+    report_result(session, json(jobs), job_table(jobs, session.console.output_paint()));
     return 0;
   }
 
@@ -299,14 +317,27 @@ private:
     return report_cancelled(session, *job, found.name.text(), had_ended);
   }
 
+  /// Returns `been cancelled` for `cancelled`, else the state itself: `succeeded`.
+  static std::string past_of(const std::string& state) {
+    return state == "cancelled" || state == "expired" ? "been " + state : state;
+  }
+
   static int report_cancelled(Session& session,
                               const json& job,
                               const std::string& name,
                               bool had_ended) {
-    const auto word = submit::state_of(job).word;
-    session.console.done(had_ended ? "Ended" : "Cancelling",
-                         had_ended ? fmt::format("{} before: it is {}", name, word)
-                                   : fmt::format("{}: it is {}", name, word));
+    const auto state = submit::state_of(job);
+    if (had_ended) {
+      session.console.done("Unchanged",
+                           fmt::format("{} had already {}", name, past_of(state.word)));
+    } else if (state.ended) {
+      session.console.done(state.word == "cancelled" ? "Cancelled" : "Ended",
+                           state.word == "cancelled"
+                               ? name
+                               : fmt::format("{}: it has {}", name, past_of(state.word)));
+    } else {
+      session.console.done("Cancelling", name);
+    }
     session.console.result(render(session, job, name));
     return 0;
   }

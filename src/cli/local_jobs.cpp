@@ -4,11 +4,13 @@
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "cli/following.hpp"
+#include "cli/job_text.hpp"
 #include "cli/log_text.hpp"
 #include "submit/job_state.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace autopack::cli {
@@ -50,6 +52,34 @@ local::JobRecord find_local_job(Session& session, const std::string& name) {
         .hint("see which there are: autopack jobs list --kind=local");
   }
   return std::move(*record);
+}
+
+local::JobRecord choose_local_job(Session& session,
+                                  const std::optional<std::string>& typed,
+                                  bool latest) {
+  auto jobs = local_jobs(session);
+  std::erase_if(jobs, [&](const json& job) {
+    return typed && text_at(job, "name") != "local/" + *typed &&
+           text_at(job, "displayName") != *typed;
+  });
+  if (jobs.empty()) {
+    throw Error(ErrorKind::usage,
+                typed ? fmt::format("there is no job `{}` on this machine", printable(*typed))
+                      : std::string{"there is no job on this machine"})
+        .hint("see which there are: autopack jobs list --kind=local");
+  }
+  if (jobs.size() > 1 && !latest) {
+    constexpr std::size_t most_reported{10};
+    Error error(ErrorKind::usage, fmt::format("{} jobs of this machine are called `{}`",
+                                              jobs.size(), printable(typed.value_or(""))));
+    error.hint("`--latest` selects the newest of them, an ID any other:");
+    jobs.resize(std::min(jobs.size(), most_reported));
+    for (const auto& line : split(trim(job_table(jobs)), '\n')) {
+      error.hint(line);
+    }
+    throw error;
+  }
+  return find_local_job(session, text_at(jobs.front(), "name"));
 }
 
 json job_of(const local::JobRecord& record) {

@@ -21,6 +21,12 @@ std::vector<nlohmann::json> local_jobs(Session& session);
 /// Returns the record of the job `name`. Throws Error(usage) if there is none.
 local::JobRecord find_local_job(Session& session, const std::string& name);
 
+/// Returns the record of the job whose ID or display name is `typed`, or without `typed` of any;
+/// with `latest` the newest. Throws Error(usage) if there is none, or if several have the name.
+local::JobRecord choose_local_job(Session& session,
+                                  const std::optional<std::string>& typed,
+                                  bool latest);
+
 /// Returns the job of a record. Throws Error(environment) if it cannot be read.
 nlohmann::json job_of(const local::JobRecord& record);
 

@@ -64,7 +64,7 @@ public:
           .hint("`--force` replaces it");
     }
     const auto wanted = pipeline::scan_wanted(std::move(request));
-    pipeline::report_inferred(session.console, wanted->inferred);
+    pipeline::report_choices(session.services, wanted.get(), wanted->inferred);
     const auto locked = pipeline::lock_requirements(session.services, wanted, choice(before));
     const auto path = file.lexically_normal().string();
     if (check_) {

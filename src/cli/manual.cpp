@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace autopack::cli {
 
@@ -29,13 +30,26 @@ std::string roff(std::string_view text) {
   return result.starts_with('.') || result.starts_with('\'') ? "\\&" + result : result;
 }
 
-/// Prints examples at the margin, as in `--help`, so that continued commands can be pasted.
+bool is_shell_line(std::string_view line) {
+  return line.starts_with("autopack ") || line.starts_with("source ") || line.starts_with("eval ");
+}
+
+/// Prints commands of an example at the margin, as in `--help`, so that continued commands can be
+/// pasted and fit 80 columns, and its prose as paragraphs.
 std::string example(std::string_view text) {
-  std::string result = ".nf\n.in 0\n";
-  for (const auto& line : split(trim(text), '\n')) {
-    result += line.empty() ? ".sp\n" : roff(line) + "\n";
+  std::string result;
+  bool is_command = false;
+  bool is_continued = false;
+  for (const auto& whole : split(trim(text), '\n')) {
+    const auto line = trim(whole);
+    const bool was_command = std::exchange(is_command, is_continued || is_shell_line(line));
+    is_continued = is_command && line.ends_with('\\');
+    if (is_command != was_command) {
+      result += is_command ? ".PP\n.nf\n.in 0\n" : ".in\n.fi\n.PP\n";
+    }
+    result += line.empty() ? ".PP\n" : roff(line) + "\n";
   }
-  return result + ".in\n.fi\n";
+  return result + (is_command ? ".in\n.fi\n" : "");
 }
 
 std::string flag_entry(const FlagHelp& flag) {

@@ -19,6 +19,16 @@ Problem only_on_disk(const std::string& file, const std::string& source) {
 
 }  // namespace
 
+void require_directory_of(const std::string& flag, const std::string& file) {
+  const auto directory = std::filesystem::path{file}.parent_path();
+  std::error_code failure;
+  if (!directory.empty() && !std::filesystem::is_directory(directory, failure)) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` names `{}`, and there is no directory `{}`",
+                                              flag, printable(file), printable(directory.string())))
+        .hint("mkdir -p " + shell_quote(directory.string()));
+  }
+}
+
 std::string read_named_file(const std::string& flag, const std::string& file) {
   if (auto text = read_file_if_exists(file, FileSort::any)) {
     return *text;

@@ -8,6 +8,10 @@
 
 namespace autopack::cli {
 
+/// Throws Error(usage) if the directory of `file`, which `flag` names, does not exist: a typo in a
+/// path should not make directories.
+void require_directory_of(const std::string& flag, const std::string& file);
+
 /// Returns the text of a file that `flag` names. Throws Error(usage) if it does not exist.
 std::string read_named_file(const std::string& flag, const std::string& file);
 

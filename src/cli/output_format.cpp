@@ -88,8 +88,12 @@ OutputFormat OutputFormat::parse(const std::optional<std::string>& typed) {
     }
     return format;
   }
-  throw Error(ErrorKind::usage, fmt::format("`{}` is not a value of `--format`", printable(text)))
-      .hint("the values are `json` and `value(KEY)`, for example `--format='value(name)'`");
+  Error error(ErrorKind::usage, fmt::format("`{}` is not a value of `--format`", printable(text)));
+  static const std::vector<std::string> words{"json", "text"};
+  if (const auto near = nearest(text, words)) {
+    error.hint(fmt::format("did you mean `{}`?", *near));
+  }
+  throw error.hint("the values are `json` and `value(KEY)`, for example `--format='value(name)'`");
 }
 
 Problems absent_keys(const OutputFormat& format, const nlohmann::json& result) {

@@ -18,6 +18,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace autopack::cli {
@@ -126,6 +127,34 @@ bool only_prints(const GlobalOptions& global) {
   return global.help || global.help_all || global.version || global.manual || global.schema;
 }
 
+/// Returns what to do instead of a command that other tools have.
+std::optional<std::string_view> instead_of_command(std::string_view name) {
+  using Row = std::pair<std::string_view, std::string_view>;
+  constexpr std::string_view jobs{"`autopack jobs list` lists jobs"};
+  constexpr std::string_view login{
+      "no login is needed: autopack uses those of gcloud and docker, and `autopack doctor` checks "
+      "them"};
+  constexpr std::string_view settings{
+      "settings are in `autopack.yaml`: `autopack init` writes it, and `autopack explain -v` "
+      "prints "
+      "where each value is from"};
+  static constexpr std::array rows{
+      Row{"push", "`autopack build` pushes the image"},
+      Row{"ps", jobs},
+      Row{"list", jobs},
+      Row{"ls", jobs},
+      Row{"logs", "`autopack jobs logs -f --latest` follows the newest job"},
+      Row{"cancel", "`autopack jobs cancel NAME` cancels a job"},
+      Row{"login", login},
+      Row{"auth", login},
+      Row{"config", settings},
+      Row{"exec", "`autopack run --shell` starts a shell in the image"},
+      Row{"shell", "`autopack run --shell` starts a shell in the image"},
+      Row{"prune", "`autopack clean` removes images and caches"}};
+  const auto found = std::ranges::find(rows, name, &Row::first);
+  return found == rows.end() ? std::nullopt : std::optional{found->second};
+}
+
 const CommandEntry& find_command(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& entry : commands()) {
@@ -135,12 +164,21 @@ const CommandEntry& find_command(const std::string& name) {
     names.emplace_back(entry.name);
   }
   if (name.starts_with('-')) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` is not a flag that may precede a command", printable(name)))
-        .hint("`autopack COMMAND FLAGS...`; `autopack --help` lists the commands");
+    std::vector<std::string> flags;
+    for (const auto& flag : flags_of_program()) {
+      flags.push_back(flag.long_name);
+    }
+    Error error{ErrorKind::usage,
+                fmt::format("`{}` is not a flag that may precede a command", printable(name))};
+    if (const auto near = nearest(name, flags)) {
+      error.hint(fmt::format("did you mean `{}`?", *near));
+    }
+    throw error.hint("`autopack COMMAND FLAGS...`; `autopack --help` lists the commands");
   }
   Error error{ErrorKind::usage, fmt::format("there is no command `{}`", printable(name))};
-  if (const auto near = nearest(name, names)) {
+  if (const auto instead = instead_of_command(name)) {
+    error.hint(std::string{*instead});
+  } else if (const auto near = nearest(name, names)) {
     error.hint(fmt::format("did you mean `{}`?", *near));
   }
   throw error.hint(fmt::format("the commands are `{}`", join(names, "`, `")));
@@ -178,6 +216,24 @@ void check_positional(const Reading& reading,
                 fmt::format("unexpected argument `{}`",
                             printable(positional[reading.entry->most_arguments]))};
     const auto& word = positional[reading.entry->most_arguments];
+    const auto directory = reading.flags->takes_value("--local-package-path");
+    std::error_code ignored;
+    const auto& tokens = arguments.tokens;
+    const auto at = std::ranges::find(tokens, word);
+    const bool is_after_v = at != tokens.begin() && at != tokens.end() && *std::prev(at) == "-v";
+    if (is_after_v && word.find(':') != std::string::npos &&
+        reading.flags->takes_value("--volume")) {
+      throw error.hint(fmt::format("did you mean `--volume={}`? `-v` is `--verbose`",
+                                   printable(shell_quote(word))));
+    }
+    if (directory && word == ".") {
+      throw error.hint(
+          "this directory is meant anyway; `--local-package-path=DIR` names another one");
+    }
+    if (directory && std::filesystem::is_directory(word, ignored)) {
+      error.hint(fmt::format("`--local-package-path={}` names the project directory",
+                             printable(shell_quote(word))));
+    }
     if (const auto before = switch_before(word, reading, arguments)) {
       error.hint(
           reading.flags->takes_joined_word(*before)

@@ -35,6 +35,44 @@ constexpr int waiting_milliseconds{200};
 /// Limit of new directories that contain further new ones; a growing tree is examined later.
 constexpr int most_follows{16};
 
+/// Reports warnings and running steps, and what was done only with `-v`.
+class BriefReporter final : public Reporter {
+public:
+  explicit BriefReporter(Console& console) : console_{console} {}
+
+  void done(std::string_view verb, std::string_view object) override {
+    console_.detail(fmt::format("{} {}", verb, object));
+  }
+
+  void warn(const Problem& problem) override { console_.warn(problem); }
+
+  void step(const StepEvent& event) override { console_.step(event); }
+
+  void detail(std::string_view text) override { console_.detail(text); }
+
+  void trace(std::string_view text) override { console_.trace(text); }
+
+private:
+  Console& console_;
+};
+
+/// Replaces the reporter of the services for its own lifetime.
+class Replaced {
+public:
+  Replaced(Reporter*& place, Reporter* by) : place_{place}, usual_{std::exchange(place, by)} {}
+
+  ~Replaced() { place_ = usual_; }
+
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+  Replaced(Replaced&&) = delete;
+  Replaced& operator=(Replaced&&) = delete;
+
+private:
+  Reporter*& place_;
+  Reporter* usual_;
+};
+
 class WatchedRun {
 public:
   WatchedRun(Session& session,
@@ -65,19 +103,28 @@ public:
           is_changed();
         }
       }
-      session_.console.done("Restarts", *std::exchange(change_, std::nullopt));
-      try_to_make();
+      try_to_make(*std::exchange(change_, std::nullopt));
     }
   }
 
 private:
-  void try_to_make() {
+  /// Reports the restart in one line, unless something is wrong.
+  void try_to_make(const std::string& change) {
+    const auto began = Clock::now();
     try {
-      make();
+      make_briefly();
+      session_.console.done("Restarts",
+                            fmt::format("{} ({})", change, elapsed_text(Clock::now() - began)));
     } catch (const Error& error) {
+      session_.console.done("Restarts", change);
       session_.console.error(error);
       session_.console.done("Waits", "for a change");
     }
+  }
+
+  void make_briefly() {
+    const Replaced replaced{session_.services.reporter, &brief_};
+    make();
   }
 
   void make() {
@@ -125,8 +172,13 @@ private:
          .stops = [&] { return is_changed(); },
          .forwarded = [&](int signal) { ended_by_ = signal; }});
     if (!change_ && !ended_by_) {
-      session_.console.done("Ended", fmt::format("with status {} after {}; waits for a change",
-                                                 status, elapsed_text(Clock::now() - began)));
+      const auto text = fmt::format("with status {} after {}; waits for a change", status,
+                                    elapsed_text(Clock::now() - began));
+      if (status == 0) {
+        session_.console.done("Ended", text);
+      } else {
+        session_.console.failed("Ended", text);
+      }
     }
   }
 
@@ -139,6 +191,7 @@ private:
   std::optional<std::string> image_{};     ///< absent if it could not be built
   std::optional<std::string> change_{};    ///< the reported changes since then
   std::optional<int> ended_by_{};
+  BriefReporter brief_{session_.console};  ///< lives on: what a restart makes may keep it
 };
 
 /// Packages the project of `want` and runs it with the options of `container`, and again whenever
@@ -203,6 +256,10 @@ public:
 
 private:
   void check_own_flags() {
+    if (container_.watch && container_.shell) {
+      throw Error(ErrorKind::usage,
+                  "`--watch` starts the program again, and `--shell` starts none: use one of them");
+    }
     if (!docker_options_.empty()) {
       throw Error(ErrorKind::usage,
                   "`--docker-run-options` has no effect, in gcloud neither, so it is refused")
@@ -273,7 +330,7 @@ private:
   /// Returns the image to package, from the current files.
   std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
     auto wanted = scan_program(session);
-    pipeline::report_inferred(session.console, wanted->inferred);
+    pipeline::report_choices(session.services, wanted.get(), wanted->inferred);
     wanted->name = image_name(packaging_, wanted->request, {});
     wanted->may_push = false;
     return wanted;
@@ -283,6 +340,7 @@ private:
   std::shared_ptr<packaging::Wanted> scan_program(Session& session) const {
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     request.project.python_path = python_path_;
+    const pipeline::ReadingStep step{session.console};
     try {
       return pipeline::scan_wanted(request);
     } catch (Error& error) {

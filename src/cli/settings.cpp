@@ -136,6 +136,9 @@ void check(const std::vector<ToolSetting>& settings, Problems& problems) {
                            [](const auto& flag) { return flag.long_name.substr(2); });
     if (const auto near = nearest(replace_all(setting.key, "_", "-"), names)) {
       problem.hints.push_back(fmt::format("did you mean `{}`?", *near));
+    } else if (is_word(*setting.value)) {
+      problem.hints.push_back(fmt::format("for an argument of the program: args: [--{}=VALUE]",
+                                          printable(setting.key)));
     }
     problems.push_back(std::move(problem));
   }
@@ -371,7 +374,7 @@ std::vector<std::string> save_settings(const FlagSet& flags, const Environment& 
   for (const auto& flag : flags.help()) {
     const auto& given = flags.given(flag.long_name);
     if (!given.empty() && given.front().origin.is_flag(flag.long_name) &&
-        may_stand_in_file(flag.long_name) && flag.section != "General") {
+        !is_for_one_call(flag.long_name) && flag.section != "General") {
       added.emplace_back(flag.long_name.substr(2), to_json(flag, given.front().values));
     }
   }

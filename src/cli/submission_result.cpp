@@ -15,9 +15,9 @@ void SubmissionResult::created(const char* verb, const submit::SubmittedJob& job
   session_.console.done(verb, name_);
   if (const auto name = google::JobName::parse(name_)) {
     session_.console.done("Console", name->console_address());
-    if (!followed_) {
-      session_.console.done("Follow", "autopack jobs logs -f " + name_);
-    }
+  }
+  if (!followed_) {
+    session_.console.done("Follow", "autopack jobs logs -f " + name_);
   }
   if (session_.format.kind != OutputFormat::Kind::json) {
     session_.console.result(render(session_, object(), name_));

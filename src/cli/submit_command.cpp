@@ -13,6 +13,7 @@
 #include "cli/job_text.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/local_screen.hpp"
+#include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/preflight.hpp"
 #include "cli/settings.hpp"
@@ -368,7 +369,13 @@ public:
       throw Error(ErrorKind::usage, "`--html` shows what would be sent, and this sends it")
           .hint("add `--dry-run`, or leave it out");
     }
+    require_directory_of("--html", page_);
     check_build_options(build_, session.flags);
+    if (local_.detach && follow_.any()) {
+      throw Error(ErrorKind::usage, fmt::format("`--detach` leaves the job, and `{}` stays with it",
+                                                follow_.stream_logs ? "--stream-logs" : "--wait"))
+          .hint("use one of them");
+    }
     if (local_.resumed && !session.flags.is_typed("--submitter")) {
       submitter_ = "local";  // an interrupted study can only be a local one
     }
@@ -398,7 +405,7 @@ public:
     }
     static_cast<void>(longest_wait(follow_.polling_interval));
     GoogleServices google{session};
-    SubmissionResult result{session, follow_.any()};
+    SubmissionResult result{session, follow_.any() || (submitter_ == "local" && !local_.detach)};
     const auto submitter = make_submitter(session, request.location, google, result);
     const auto ask = [&](const preflight::PlannedJob& job) {
       return ask_services(session, request.location, job);
@@ -495,6 +502,10 @@ private:
         {"image", image},
         {"request",
          {{"method", dry.request.method}, {"url", dry.request.url}, {"body", *dry.request.body}}}};
+    const auto origin = session.flags.origin("--dry-run");
+    const bool is_typed = !origin || origin->is_flag("--dry-run");
+    session.console.done("Dry run", "nothing was built or sent" +
+                                        (is_typed ? "" : ", because of " + to_string(*origin)));
     const OutputFormat json{.kind = OutputFormat::Kind::json};
     session.console.result(render(
         session.format.kind == OutputFormat::Kind::text ? json : session.format, result, ""));
@@ -558,7 +569,10 @@ private:
                               const submit::SubmittedJob& job) {
     result.print();
     if (session.format.kind == OutputFormat::Kind::text) {
-      session.console.program_errors(trial_table(*job.answer));
+      session.console.program_errors(trial_table(*job.answer, session.console.error_paint()));
+    }
+    if (const auto best = best_trial(*job.answer)) {
+      session.console.done("Best", *best);
     }
     if (const auto failure = submit::failure_of(*job.answer)) {
       session.console.error(*failure);

@@ -5,6 +5,8 @@
 #include "job/flag_value.hpp"
 #include "job/translate.hpp"
 
+#include <fmt/format.h>
+
 #include <iostream>
 #include <iterator>
 
@@ -70,7 +72,12 @@ private:
     auto flags = job_;
     Problems problems;
     if (!session.arguments.empty()) {
-      flags.job_id = non_empty(session.arguments.front());
+      const auto& word = session.arguments.front();
+      if (config_.empty() && (word.ends_with(".yaml") || word.ends_with(".yml"))) {
+        throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a job", printable(word)))
+            .hint(fmt::format("`--config={}` reads the file", printable(shell_quote(word))));
+      }
+      flags.job_id = non_empty(word);
     }
     flags.region = session.global.region;
     flags.packages = job::all_elements(packages_, "--packages", problems);

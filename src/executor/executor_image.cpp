@@ -320,10 +320,10 @@ image::BaseFacts facts_or_assumed(Services& services, const packaging::Request& 
   const auto& text = request.executor_image;
   auto facts = assume(image::Reference::parse(text), request.options.platform);
   services.reporter->warn(Problem::warning(
-      {.message =
-           fmt::format("the executor image `{}` is not known on this machine: autopack assumes "
-                       "that it has `{}` and pip, so the tag of the new image may change",
-                       printable(text), *facts.python)}));
+      {.message = fmt::format(
+           "the executor image `{}` is not on this machine yet: that it has `{}` and pip "
+           "is a guess until it is fetched, so the tag of the new image may change",
+           printable(text), *facts.python)}));
   return facts;
 }
 

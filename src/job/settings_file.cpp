@@ -126,7 +126,9 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
   try {
     root = load_yaml(std::string{text});
   } catch (const YAML::Exception& error) {
-    refuse(file, error.mark.line + 1, "no YAML: " + error.msg);
+    throw Error(ErrorKind::usage,
+                fmt::format("`{}` line {}, column {} is not valid YAML: {}", printable(file),
+                            error.mark.line + 1, error.mark.column + 1, error.msg));
   }
   std::vector<project::ToolSetting> settings;
   if (!root.IsDefined() || root.IsNull()) {

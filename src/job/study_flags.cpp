@@ -230,11 +230,15 @@ std::optional<Metric> metric_of_flag(const std::string& text, Problems& problems
                   ? std::nullopt
                   : meaning(std::string_view{text}.substr(colon + 1), goals);
   if (!goal) {
+    const auto name = colon == 0 ? std::string{} : text.substr(0, colon);
+    const bool is_max =
+        colon != std::string::npos && to_lower(text.substr(colon)).starts_with(":max");
     problems.push_back(
         {.message = fmt::format("`{}` is not a metric: expected NAME:maximize or NAME:minimize",
                                 printable(text)),
          .origin = "`--metric`",
-         .hints = {"--metric accuracy:maximize"}});
+         .hints = {fmt::format("--metric={}:{}", name.empty() ? "loss" : shell_quote(name),
+                               is_max ? "maximize" : "minimize")}});
     return std::nullopt;
   }
   return Metric{.id = text.substr(0, colon), .goal = std::move(goal)};

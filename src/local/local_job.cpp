@@ -111,6 +111,14 @@ ClusterRun LocalJob::run_of(const job::Spec& spec, const Cluster& cluster, Watch
                  .faults = options_.faults,
                  .cancellation = options_.cancellation,
                  .is_asked_for_end = [this] { return record_.is_asked_for_end(); },
+                 .cancelling =
+                     [this](std::chrono::seconds grace) {
+                       if (!is_cancelling_.exchange(true)) {
+                         options_.reporter->done(
+                             "Cancelling",
+                             fmt::format("the program has {} s to end", grace.count()));
+                       }
+                     },
                  .watcher = &watcher,
                  .watches_usage = static_cast<bool>(options_.screen.live)};
   std::ranges::stable_sort(run.faults,

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,6 +54,7 @@ private:
   JobRecord record_;
   LogWriter log_;
   std::mutex writing_;
+  mutable std::atomic<bool> is_cancelling_{false};  ///< reported
   std::shared_ptr<nlohmann::json> resource_;
 };
 

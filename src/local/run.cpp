@@ -167,8 +167,11 @@ public:
     watch_usage();
     auto ending = decide();
     usage_.reset();
-    end_all(ending.state == "JOB_STATE_CANCELLED" ? Clock::duration{grace_of_cancelled}
-                                                  : Clock::duration{grace_at_end});
+    const bool is_cancelled = ending.state == "JOB_STATE_CANCELLED";
+    if (is_cancelled && run_.cancelling) {
+      run_.cancelling(grace_of_cancelled);
+    }
+    end_all(is_cancelled ? Clock::duration{grace_of_cancelled} : Clock::duration{grace_at_end});
     const std::lock_guard lock{mutex_};
     run_.watcher->ending();
     return ending;

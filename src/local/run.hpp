@@ -124,6 +124,9 @@ struct ClusterRun {
   /// Returns true if the cluster may stop early, which counts as success. Called often; may be
   /// empty.
   std::function<bool()> has_done_enough{};
+  /// Called if the job is cancelled: replicas get SIGTERM, and are killed after `grace`. May be
+  /// empty.
+  std::function<void(std::chrono::seconds grace)> cancelling{};
   Watcher* watcher{nullptr};
   bool watches_usage{false};  ///< the watcher gets the usage of replicas
 };

@@ -69,6 +69,11 @@ std::optional<std::string> Packaging::key_before() const {
   return *before_ ? std::optional{(*before_)->image_key} : std::nullopt;
 }
 
+std::string Packaging::name_in_engine() const {
+  const auto& own = name().reference;
+  return own.tag ? own.tagged() : keyed_name().tagged();
+}
+
 image::Reference Packaging::keyed_name() const {
   return image::Reference::parse(name().reference.with_tag(key_tag()));
 }

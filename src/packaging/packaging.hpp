@@ -82,6 +82,9 @@ public:
   /// Returns `repository:ap-<16 hex>`.
   image::Reference keyed_name() const;
 
+  /// Returns the image's name in the engine, for `docker run`: the user's, else the keyed one.
+  std::string name_in_engine() const;
+
   /// Returns `repository:apd-<16 hex>`.
   std::string dependency_name() const;
 

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
 #include "pipeline/image_name.hpp"
+#include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/submission.hpp"
 #include "project/program/named_distributions.hpp"
@@ -167,7 +168,10 @@ Checked check(Services& services,
       append(reported, std::move(found));
     }
   });
-  const auto wanted = request.package ? check_image(request, problems) : nullptr;
+  const auto wanted = [&]() -> std::shared_ptr<packaging::Wanted> {
+    const ReadingStep step{*services.reporter};
+    return request.package ? check_image(request, problems) : nullptr;
+  }();
   checked.wanted = wanted;
   if (has_errors(problems.all()) && wanted && wanted->scanned.tree) {
     for (const auto& problem : find_offline(services, wanted)) {
@@ -183,6 +187,12 @@ Checked check(Services& services,
                     "names cloudml-hypertune",
          .hints = {"--with-hypertune adds it; the program calls "
                    "hypertune.HyperTune().report_hyperparameter_tuning_metric"}}));
+  }
+  if (job::is_tuning(checked.job.kind) && checked.job.max_trials.value_or(1) == 1 &&
+      !request.flags.study.max_trial_count) {
+    checked.warnings.push_back(Problem::warning(
+        {.message = "one trial is no search, and without `--max-trial-count` there is one",
+         .hints = {"--max-trial-count=20"}}));
   }
   return checked;
 }

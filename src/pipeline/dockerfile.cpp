@@ -169,7 +169,7 @@ DockerfileText write_dockerfile(Services& services,
                                 bool pin,
                                 const CommittedText& committed) {
   const auto wanted = scan_wanted(request);
-  report_inferred(*services.reporter, wanted->inferred);
+  report_choices(services, wanted.get(), wanted->inferred);
   wanted->request.options.contents = false;
   const auto base = executor::facts_as_seen(
       services, wanted->request.executor_image, request.options.platform,

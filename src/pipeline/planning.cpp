@@ -122,9 +122,26 @@ plan::ReadablePlan make_plan(const Services& services,
 
 }  // namespace
 
+namespace {
+
+StepEvent reading(StepEvent::State state) {
+  return {.id = "read-project", .name = "read the files of the project", .state = state};
+}
+
+}  // namespace
+
+ReadingStep::ReadingStep(Reporter& reporter) : reporter_{reporter} {
+  reporter_.step(reading(StepEvent::State::started));
+}
+
+ReadingStep::~ReadingStep() {
+  reporter_.step(reading(StepEvent::State::cached));
+}
+
 Packaging plan_packaging(Services& services,
                          const WantedPtr& wanted,
                          const image::BaseFacts& executor) {
+  const ReadingStep step{*services.reporter};
   return {wanted,
           with_secrets(
               *wanted->scanned.tree, [&] { return wanted->scanned.project.ignore; },
@@ -133,10 +150,35 @@ Packaging plan_packaging(Services& services,
                                      wanted->request.options.platform)};
 }
 
+std::string to_text(const project::Inferred& inferred) {
+  const auto& [what, value, reason, flag] = inferred;
+  return fmt::format("{} `{}`: {} (`{}` names another)", what, printable(value), reason, flag);
+}
+
 void report_inferred(Reporter& reporter, const std::vector<project::Inferred>& inferred) {
-  for (const auto& [what, value, reason, flag] : inferred) {
-    reporter.done("Inferred", fmt::format("{} `{}`: {} (`{}` names another)", what,
-                                          printable(value), reason, flag));
+  for (const auto& one : inferred) {
+    reporter.done("Inferred", to_text(one));
+  }
+}
+
+void report_choices(Services& services,
+                    const packaging::Wanted* wanted,
+                    const std::vector<project::Inferred>& inferred) {
+  auto& reporter = *services.reporter;
+  const bool is_known =
+      wanted != nullptr && services.build_records.get(wanted->request.project.directory,
+                                                      wanted->request.options.platform);
+  if (!is_known) {
+    report_inferred(reporter, inferred);
+    return;
+  }
+  std::vector<std::string> values;
+  for (const auto& one : inferred) {
+    values.push_back(fmt::format("{} `{}`", one.what, printable(one.value)));
+    reporter.detail("inferred " + to_text(one));
+  }
+  if (!values.empty()) {
+    reporter.done("Using", join(values, ", ") + " (`-v` prints why)");
   }
 }
 

@@ -12,7 +12,7 @@ Checked prepare(Services& services,
                 const submit::Submitter* submitter,
                 const AskServices& ask) {
   Checked checked = check(services, request, submitter);
-  report_inferred(*services.reporter, checked.inferred);
+  report_choices(services, checked.wanted.get(), checked.inferred);
   for (const auto& warning : checked.warnings) {
     services.reporter->warn(warning);
   }

@@ -255,8 +255,9 @@ void add_system_packages(Plan& plan, const Options& options, Problems& problems)
   if (base.apt || dependencies.apt_packages.empty()) {
     return;
   }
-  std::string message = fmt::format("the executor image `{}` has no apt-get to install `{}` with",
-                                    base.reference, join(dependencies.apt_packages, "`, `"));
+  std::string message =
+      fmt::format("the executor image `{}` has {}no apt-get to install `{}` with", base.reference,
+                  lacks_python ? "no Python, and " : "", join(dependencies.apt_packages, "`, `"));
   Problem problem{.message = std::move(message)};
   if (lacks_python || lacks_pip) {
     problem.hints.emplace_back(

@@ -136,12 +136,16 @@ void sort_unique(std::vector<std::string>& list) {
 
 std::optional<std::string> path_in_tree(const Request& request, const std::string& path) {
   if (!path.starts_with('/')) {
-    return source::normalise(path);
+    if (auto inside = source::normalise(path)) {
+      return inside;
+    }
   }
+  // `../project/train.py` leads out and back.
   std::error_code code;
   const auto root =
       std::filesystem::weakly_canonical(std::filesystem::absolute(request.directory, code), code);
-  const auto place = std::filesystem::weakly_canonical(path, code);
+  const auto place = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(request.directory, code) / path, code);
   const auto relative = place.lexically_relative(root);
   return code || relative.empty() ? std::nullopt : source::normalise(relative.generic_string());
 }

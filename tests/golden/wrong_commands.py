@@ -34,6 +34,7 @@ PROJECT = {
     'several/one.py': PROGRAM,
     'several/two.py': PROGRAM,
     'unknown-setting/autopack.yaml': 'regoin: us-central1\nmachine_type: n1-standard-4\n',
+    'arguments/autopack.yaml': 'epochs: 3\n',
     'no-list/autopack.yaml': 'wait: [1]\nregion: null\n',
     'tab/autopack.yaml': 'region: us-central1\n\tproject: p\n',
     'two-pools/autopack.yaml': 'worker-pool-spec:\n' + POOL * 2,

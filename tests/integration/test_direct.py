@@ -300,7 +300,7 @@ class InTheEngine(Base):
             self.assertEqual(sorted(tag.partition('-')[0] for tag in self.tags(folder)), ['ap', 'run'])
             return
         self.assertNotIn('/build', edited.err)
-        self.assertRegex(edited.err, 'Loaded  sha256:[0-9a-f]{64} in ')
+        self.assertRegex(edited.err, r'Loaded  \S+:ap-[0-9a-f]{16} in ')
         # the program, its image again under its key, and its base
         self.assertEqual(sorted(tag.partition('-')[0] for tag in self.tags(folder)), ['ap', 'apd', 'run'])
 

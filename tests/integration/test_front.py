@@ -116,8 +116,10 @@ class Watch(unittest.TestCase):
         (folder / 'more' / 'words.py').write_text('word = "four"\n')
         self.assertEqual(process.stdout.readline(), b'four\n')
         err = self.stop(process)
-        self.assertIn('Restarts  task.py changed', err)
-        self.assertIn('Restarts  more/words.py changed', err)
+        self.assertRegex(err, r'Restarts  task.py changed \(\d')
+        self.assertRegex(err, r'Restarts  more/words.py changed \(\d')
+        self.assertEqual(err.count('Scanned  '), 1, err)  # a restart is one line
+        self.assertEqual(err.count('Loaded  ') + err.count('Built  '), 1, err)
         self.assertNotIn('notes.txt changed', err)
         self.assertIn('Ended  with status 0', err)
         self.assertEqual(testbed.docker('ps', '-q', '--filter', f'ancestor=autopack/{folder.name}:run'), '')
@@ -189,7 +191,9 @@ class Inventory(unittest.TestCase):
         self.assertEqual(sorted(one['current'] for one in both), [False, True], both)
         self.assertGreater(both[0]['size'], 1_000_000)
         text = autopack('images', '--executor-image-uri', testbed.executor(), '--script=task.py', name, cwd=folder)
-        self.assertIn('  current\n', text.out)
+        self.assertRegex(text.out, r'\APLACE +NAME +KIND +CURRENT +AGE +SIZE +DIGEST\n')
+        self.assertRegex(text.out, r'(?m)^registry +\S+:ap-[0-9a-f]{16} +image +current +- +\S+ MB +[0-9a-f]{12}$')
+        self.assertRegex(text.out, r'(?m)^engine .* - +\d+ ')
 
     def test_clean_takes_its_own_and_nothing_else(self):
         folder, other = (testbed.write_tree({'task.py': f'print({n})\n'}) for n in range(2))
@@ -205,6 +209,7 @@ class Inventory(unittest.TestCase):
         before = testbed.images(mine + ':')
         answer = autopack('clean', '--dry-run', *flags, cwd=folder)
         self.assertIn(f'Would go  image {tag} (', answer.err)
+        self.assertRegex(answer.err, r'Found  (\d+ caches?, )?\d+ images?, at most ')
         self.assertEqual(testbed.images(mine + ':'), before)
         autopack('clean', '--old', *flags, cwd=folder)
         self.assertIn(tag, testbed.images(mine + ':'))

@@ -423,10 +423,10 @@ class Jobs(WithApi):
                 name = self.make(collection, states=['RUNNING'])
                 answer = self.run_jobs('cancel', name)
                 self.assertEqual(answer.out, name + '\n')
-                self.assertIn('it is cancelling', answer.err)
+                self.assertIn('Cancelling  ' + name, answer.err)
                 self.assertEqual(self.sent('POST', ':cancel')[0]['body'], {})
-                self.assertIn('it is cancelled', self.run_jobs('cancel', name).err)
-                self.assertIn('before: it is cancelled', self.run_jobs('cancel', name).err)
+                self.assertIn('had already been cancelled', self.run_jobs('cancel', name).err)
+                self.run_jobs('cancel', name)
                 self.assertEqual(len(self.sent('POST', ':cancel')), 1)
 
     def test_what_the_service_refuses_is_told(self):

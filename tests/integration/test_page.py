@@ -113,6 +113,11 @@ class Page(Shown):
         self.assertEqual(self.texts('#left-out tbody tr td:nth-child(1)'), [size(rule['size']) for rule in self.said['left_out']])
         self.assertIn('runs (.dockerignore:1)', self.texts('#left-out tbody td:nth-child(2)'))
         self.assertEqual(len(self.texts('#warnings > li')), len(self.said['warnings']))
+        self.assertEqual(self.texts('main > section:first-child h2'), ['Warnings'])
+        self.assertNotIn('`', ' '.join(self.texts('#warnings')))
+        sent = self.said['upload']
+        self.assertIn(f'{"about" if sent["exact"] else "more than"} {size(sent["bytes"])} to {sent["destination"]}',
+                      self.texts('#rebuilt dd'))
         self.assertEqual(self.texts('#dockerfile'), [self.said['dockerfile'].strip()])
         total = sum(self.sizes_below('').values())
         self.assertEqual(self.texts('#way span'), [size(total)])

@@ -69,6 +69,15 @@ TEST_CASE("help and version go to standard output and touch nothing") {
   CHECK(cli.errors.empty());
 }
 
+TEST_CASE("commands in the manual can be pasted, and prose is a paragraph") {
+  CliRun cli;
+  CHECK(cli.run({"--man"}) == 0);
+  CHECK(cli.out.find(".PP\n.nf\n.in 0\nautopack run\nautopack run \\-\\-executor") !=
+        std::string::npos);
+  CHECK(cli.out.find("\\-\\-epochs=1\n.in\n.fi\n.PP\n") != std::string::npos);
+  CHECK(cli.out.find("script=train.py\\e\n,executor\\-image\\-uri=") != std::string::npos);
+}
+
 TEST_CASE("build pushes the key's tag first and the user's last") {
   Project cli;
   REQUIRE(cli.run(with("build", {"--engine=docker", "--output-image-uri=127.0.0.1:5000/t/m:v1"})) ==
@@ -137,6 +146,19 @@ TEST_CASE("a failing build fails with its own error and prints no result") {
   CHECK(cli.run(with("run", {})) == 125);
 }
 
+TEST_CASE("choices are explained at first, later in one line") {
+  Project cli;
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3"}) == 0);
+  CHECK(cli.errors.find("Inferred  script `train.py`: by its name") != std::string::npos);
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3"}) == 0);
+  CHECK(cli.errors.find("Inferred") == std::string::npos);
+  CHECK(cli.errors.find("Using  script `train.py` (`-v` prints why)\n") != std::string::npos);
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3", "-v"}) == 0);
+  CHECK(cli.errors.find("inferred script `train.py`: by its name") != std::string::npos);
+  REQUIRE(cli.run({"explain", "--executor-image-uri=python:3"}) == 0);
+  CHECK(cli.errors.find("Inferred  script `train.py`: by its name") != std::string::npos);
+}
+
 TEST_CASE("run gives the program its arguments, streams and status") {
   Project cli;
   cli.docker.run_status = 3;
@@ -147,6 +169,22 @@ TEST_CASE("run gives the program its arguments, streams and status") {
   CHECK(cli.docker.ran.gpus);
   CHECK(cli.docker.ran.mounts.empty());
   CHECK(cli.docker.ran.environment.empty());
+}
+
+TEST_CASE("a shell runs without the program's arguments, and so does a command") {
+  Project cli;
+  cli.write("autopack.yaml", "args: [--epochs=1]\n");
+  REQUIRE(cli.run(with("run", {"--shell"})) == 0);
+  CHECK(cli.docker.ran.command.at(0) == "/bin/sh");
+  CHECK(cli.docker.ran.arguments.empty());
+  REQUIRE(cli.run(with("run", {"--shell", "--", "-c", "pwd"})) == 0);
+  CHECK(cli.docker.ran.command.at(0) == "/bin/sh");
+  CHECK(cli.docker.ran.arguments == Strings{"-c", "pwd"});
+  REQUIRE(cli.run(with("run", {"--shell", "--", "ls", "-la"})) == 0);
+  CHECK(cli.docker.ran.command == Strings{"ls", "-la"});
+  CHECK(cli.docker.ran.arguments.empty());
+  CHECK(cli.run(with("run", {"--shell", "--watch"})) == 125);
+  CHECK(cli.errors.find("use one of them") != std::string::npos);
 }
 
 TEST_CASE("run gives the program the GPUs that docker's flag names") {
@@ -220,6 +258,16 @@ TEST_CASE("run with an executor image finds the program as other commands do") {
   CHECK(cli.run({"run", "--executor-image-uri=python:3"}) == 125);
   CHECK(cli.errors.find("several programs could be meant") != std::string::npos);
   CHECK(cli.errors.find("`--no-infer` runs the executor image as it is") != std::string::npos);
+}
+
+TEST_CASE("a path that leads out of the directory and back is inside") {
+  Project cli;
+  const auto name = std::filesystem::canonical(cli.directory()).filename().string();
+  REQUIRE(cli.run({"run", "--executor-image-uri=python:3", "--script=../" + name + "/train.py"}) ==
+          0);
+  CHECK(cli.docker.ran.image == "sha256:built");
+  CHECK(cli.run({"run", "--executor-image-uri=python:3", "--script=../train.py"}) == 125);
+  CHECK(cli.errors.find("leads out of the working directory") != std::string::npos);
 }
 
 TEST_CASE("run without a program runs the executor image as it is") {
@@ -358,8 +406,24 @@ TEST_CASE("a local job runs what was packaged, and its status is the command's")
   CHECK(cli.out == "3\n");
   CHECK(cli.run({"jobs", "stream-logs", name}) == 1);
   CHECK(cli.out.find("\tworkerpool0-0\toutput\n") != std::string::npos);
+  // Without a project, names and `--latest` mean jobs of this machine.
+  const auto id = name.substr(name.find('/') + 1);
+  const auto directory = std::filesystem::canonical(cli.directory()).filename().string();
+  for (const auto& words : {Strings{id}, Strings{directory}, Strings{"--latest"},
+                            Strings{"--latest", "--kind=local"}}) {
+    Strings line{"jobs", "describe", "--format=value(name)"};
+    line.insert(line.end(), words.begin(), words.end());
+    REQUIRE(cli.run(line) == 0);
+    CHECK(cli.out == name + "\n");
+  }
+  REQUIRE(cli.run({"jobs", "list"}) == 0);
+  CHECK(cli.out.find(name) != std::string::npos);
+  CHECK(cli.run({"jobs", "describe", "other"}) == 2);
+  CHECK(cli.errors.find("there is no job `other` on this machine") != std::string::npos);
+  CHECK(cli.run({"jobs", "list", "--kind=custom"}) == 2);
+  CHECK(cli.errors.find("no Google Cloud project is set") != std::string::npos);
   REQUIRE(cli.run({"jobs", "cancel", name}) == 0);
-  CHECK(cli.errors.find("before: it is failed") != std::string::npos);
+  CHECK(cli.errors.find(" had already failed\n") != std::string::npos);
 }
 
 TEST_CASE("a local study reports its trials, the best first") {

@@ -36,6 +36,7 @@ TEST_CASE("completion knows values of the service") {
   CHECK(offers({"submit", "--region", "us-c"}, "us-central1"));
   CHECK(offers({"submit", "--machine-type=n1-standard-"}, "--machine-type=n1-standard-4"));
   CHECK(offers({"tune", "--accelerator-type", "NVIDIA_TESLA_T"}, "NVIDIA_TESLA_T4"));
+  CHECK_FALSE(offers({"submit", "--accelerator-type", ""}, "ACCELERATOR_TYPE_UNSPECIFIED"));
   CHECK(offers({"submit", "--worker-pool-spec=mach"}, "--worker-pool-spec=machine-type="));
   CHECK(offers({"submit", "--worker-pool-spec", "machine-type=n1-standard-"},
                "machine-type=n1-standard-4"));
@@ -54,6 +55,10 @@ TEST_CASE("completion leaves file names to the shell") {
   CHECK(offers({"submit", "--script="}, ":files"));
   CHECK(offers({"submit", "--worker-pool-spec=script=tr"}, ":files"));
   CHECK(cli::complete({}).empty());
+  const auto jobs = [] { return std::vector<std::string>{"local/1\ttaxi, running"}; };
+  CHECK(cli::complete({"jobs", "logs", "lo"}, jobs) ==
+        std::vector<std::string>{"local/1\ttaxi, running"});
+  CHECK(cli::complete({"jobs", "logs", ""}).empty());
 }
 
 TEST_CASE("completion prints the scripts of three shells, and refuses others") {

@@ -147,6 +147,29 @@ TEST_CASE("results go to standard output, all else to standard error") {
   CHECK(screen.errors == "     Built  sha256:1 in 3 s\nwarning: old\n");
 }
 
+TEST_CASE("a program's output that cannot be written is reported once") {
+  Screen screen;
+  auto streams = screen.streams();
+  streams.out = [](std::string_view) {
+    throw Error(ErrorKind::environment, "cannot write the result").cause("No space left on device");
+  };
+  Console console{streams, {}};
+  console.program_output("1\n");
+  console.program_output("2\n");
+  CHECK(screen.errors.starts_with("warning: the program's output is lost"));
+  CHECK(screen.errors.find("No space left on device") != std::string::npos);
+  CHECK(screen.errors.find("warning:") == screen.errors.rfind("warning:"));
+}
+
+TEST_CASE("what failed is red, what is done green") {
+  Screen screen;
+  Console console{screen.streams(), {.color = true}};
+  console.done("Ended", "with status 0");
+  console.failed("Ended", "with status 1");
+  CHECK(screen.errors ==
+        "\x1b[1;32m     Ended\x1b[0m  with status 0\n\x1b[1;31m     Ended\x1b[0m  with status 1\n");
+}
+
 TEST_CASE("quiet leaves errors, -v and -vv add") {
   Screen quiet;
   Console{quiet.streams(), {.verbosity = -1}}.done("Built", "x");

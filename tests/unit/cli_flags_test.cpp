@@ -128,7 +128,8 @@ TEST_CASE("an invalid value is reported with its flag or variable") {
   CHECK(Parsed{}.failure({"--zzz"}) ==
         "`autopack submit` has no flag `--zzz` / `-- --zzz` gives it to the program / "
         "`autopack submit --help` lists the flags");
-  CHECK(Parsed{}.failure({"--region"}) == "`--region` needs a value");
+  CHECK(Parsed{}.failure({"--region"}) ==
+        "`--region` needs a value / `--region=REGION` gives it one");
   CHECK(Parsed{}.failure({"--region", "--region=r"}) ==
         "`--region` needs a value, and `--region` follows it / a value that begins with `--` is "
         "joined by `=`: `--region=VALUE`");

@@ -66,6 +66,13 @@ TEST_CASE("init leaves alone what says the same already") {
     CHECK(holds(cli.errors, std::string{"Kept  "} + file + " as it is"));
     CHECK_FALSE(std::filesystem::exists(cli.directory() / ".dockerignore"));
   }
+  CliRun kept;
+  kept.write("train.py", program);
+  kept.write("autopack.yaml", "script: train.py\n");
+  CHECK(kept.run({"init", "--script=train.py", "--executor-image-uri=python:3"}) == 0);
+  CHECK(holds(kept.errors,
+              "autopack.yaml as it is: it does not get `--executor-image-uri`, "
+              "`--script`\n"));
   CliRun cli;
   cli.write("train.py", program);
   std::filesystem::create_symlink("nowhere", cli.directory() / "autopack.yaml");

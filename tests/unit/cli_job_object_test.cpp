@@ -85,4 +85,28 @@ TEST_CASE("a study is shown with its trials") {
   CHECK(job_object(job, {}, {}).at("trials") == json{{"most", 6}, {"at_once", 1}});
 }
 
+TEST_CASE("the best trial that succeeded is shown with its parameters as flags") {
+  const auto trial = [](const char* id, const char* state, double loss) {
+    return json{{"id", id},
+                {"state", state},
+                {"finalMeasurement", {{"metrics", {{{"metricId", "loss"}, {"value", loss}}}}}},
+                {"parameters",
+                 {{{"parameterId", "lr"}, {"value", 0.00994}},
+                  {{"parameterId", "opt"}, {"value", "adam w"}}}}};
+  };
+  json job{{"studySpec", {{"metrics", {{{"metricId", "loss"}, {"goal", "MINIMIZE"}}}}}},
+           {"trials",
+            {trial("1", "SUCCEEDED", 0.5), trial("2", "STOPPING", 0.001),
+             trial("10", "SUCCEEDED", 0.00000766)}}};
+  CHECK(cli::best_trial(job) == "trial 10: loss=7.66e-06 --lr=0.00994 --opt='adam w'");
+  const auto table = cli::trial_table(job, cli::Paint{true});
+  CHECK(table.find("\n\x1b[1m10\x1b[0m  ") != std::string::npos);
+  CHECK(table.find("\n1  ") != std::string::npos);
+  job["studySpec"]["metrics"][0]["goal"] = "MAXIMIZE";
+  CHECK(cli::best_trial(job) == "trial 1: loss=0.5 --lr=0.00994 --opt='adam w'");
+  job["trials"] = json::array({{{"id", "1"}, {"state", "INFEASIBLE"}}});
+  CHECK_FALSE(cli::best_trial(job));
+  CHECK_FALSE(cli::best_trial({}));
+}
+
 }  // namespace autopack::cli_job_object_test

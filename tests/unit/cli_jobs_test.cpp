@@ -1,9 +1,13 @@
 #include "base/json.hpp"
+#include "cli/emphasis.hpp"
 #include "cli/job_text.hpp"
 #include "cli/log_text.hpp"
 #include "support/cli_run.hpp"
 
 #include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <ctime>
 
 namespace autopack::cli_jobs_test {
 
@@ -125,6 +129,40 @@ TEST_CASE("jobs are printed in a table") {
         "odd\\x1b[2J        unknown           \n");
 }
 
+TEST_CASE("a table of jobs has times of this machine, and colours on a terminal") {
+  const std::vector<json> jobs{{{"name", "local/1"},
+                                {"state", "JOB_STATE_FAILED"},
+                                {"createTime", "2026-01-02T03:04:05Z"},
+                                {"displayName", "taxi"}}};
+  const char* const zone = std::getenv("TZ");
+  const std::string before = zone == nullptr ? "" : zone;
+  ::setenv("TZ", "HERE-5:30", 1);
+  ::tzset();
+  const auto text = cli::job_table(jobs, cli::Paint{true});
+  if (zone == nullptr) {
+    ::unsetenv("TZ");
+  } else {
+    ::setenv("TZ", before.c_str(), 1);
+  }
+  ::tzset();
+  CHECK(text ==
+        "\x1b[1mID       KIND       STATE   CREATED              NAME\x1b[0m\n"
+        "local/1  local job  \x1b[1;31mfailed\x1b[0m  2026-01-02 08:34:05  taxi\n");
+}
+
+TEST_CASE("headings are bold, added lines green and removed ones red") {
+  const cli::Paint paint{true};
+  CHECK(cli::with_headings("runs  x\n\nGoes in: 1 file\n  1 B  Makefile\nNot a heading\n", paint) ==
+        "runs  x\n\n\x1b[1mGoes in: 1 file\x1b[0m\n  1 B  Makefile\nNot a heading\n");
+  CHECK(cli::with_headings("Layers\n", paint) == "\x1b[1mLayers\x1b[0m\n");
+  CHECK(cli::with_changes("--- a\n+++ b\nSize      1 B\n\nFiles\n  + x.py\n  - y.py\n", paint) ==
+        "\x1b[1m--- a\x1b[0m\n\x1b[1m+++ b\x1b[0m\nSize      1 B\n\n\x1b[1mFiles\x1b[0m\n"
+        "\x1b[1;32m  + x.py\x1b[0m\n\x1b[1;31m  - y.py\x1b[0m\n");
+  const std::string plain = "Layers\n\n  + x\n";
+  CHECK(cli::with_changes(cli::with_headings(plain, cli::Paint{false}), cli::Paint{false}) ==
+        plain);
+}
+
 TEST_CASE("a job's fields are written one per line") {
   const json job{
       {"name", "projects/p"},
@@ -135,8 +173,7 @@ TEST_CASE("a job's fields are written one per line") {
         "done: true\n"
         "jobSpec:\n"
         "  pools:\n"
-        "    -\n"
-        "      args:\n"
+        "    - args:\n"
         "        - --x\n"
         "        - \"a: b\"\n"
         "      count: 1\n"

@@ -172,8 +172,9 @@ TEST_CASE("--save adds what was typed and leaves the rest of the file alone") {
   CHECK(cli.errors.find("Saved  autopack.yaml: ") != std::string::npos);
   const auto after = cli.read("autopack.yaml");
   CHECK(after.starts_with(before));
-  CHECK(after.find("skip-checks: true\n") != std::string::npos);
-  CHECK(after.find("save") == std::string::npos);
+  for (const auto* const key : {"save", "dry-run", "skip-checks"}) {
+    CHECK(after.find(key) == std::string::npos);
+  }
   CHECK(cli.dry_run()["body"] == first["body"]);
   cli.dry_run(flags);
   CHECK(cli.read("autopack.yaml") == after);
@@ -182,6 +183,17 @@ TEST_CASE("--save adds what was typed and leaves the rest of the file alone") {
   CHECK(cli.errors.find("`us-east1` there, `us-west1` typed") != std::string::npos);
   CHECK(cli.errors.find("to replace it, make line 2: region: us-west1") != std::string::npos);
   CHECK(cli.read("autopack.yaml") == after);
+}
+
+TEST_CASE("a dry run says that nothing was sent, and which setting is the reason") {
+  Submission cli;
+  cli.write("autopack.yaml", whole);
+  cli.dry_run();
+  CHECK(cli.errors.find("Dry run  nothing was built or sent\n") != std::string::npos);
+  cli.write("autopack.yaml", std::string{whole} + "dry-run: true\n");
+  REQUIRE(cli.run({"submit", "--skip-checks"}) == 0);
+  CHECK(cli.errors.find("nothing was built or sent, because of autopack.yaml:") !=
+        std::string::npos);
 }
 
 TEST_CASE("--save adds to no file that it would be lost in") {

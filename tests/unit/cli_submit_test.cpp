@@ -195,6 +195,9 @@ TEST_CASE("a tuning job takes the same flags") {
   const auto& pool = body["trialJobSpec"]["workerPoolSpecs"][0];
   CHECK(pool["machineSpec"]["machineType"] == "n1-standard-4");
   CHECK(cli.told("Inferred  script `train.py`"));
+  CHECK(cli.told("one trial is no search"));
+  cli.body({"--metric=loss:minimize", "--parameter=rate:0.1..1.0", "--max-trial-count=1"}, "tune");
+  CHECK_FALSE(cli.told("one trial is no search"));
 }
 
 }  // namespace autopack::testing::cli_submit_test

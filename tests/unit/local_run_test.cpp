@@ -160,7 +160,10 @@ TEST_CASE("a job does not outlive its timeout, its user's wish or an interruptio
     Fixture fixture{{1, 1}};
     fixture.asks_for_end = true;
     fixture.containers.usual_status = forever;
+    std::vector<std::chrono::seconds> graces;
+    fixture.run.cancelling = [&](std::chrono::seconds grace) { graces.push_back(grace); };
     const auto ending = local::run_cluster(fixture.run);
+    CHECK(graces == std::vector{std::chrono::seconds{5}});
     CHECK(ending.state == "JOB_STATE_CANCELLED");
     CHECK(fixture.count("remove autopack-local-7-workerpool1-0") == 1);
   }

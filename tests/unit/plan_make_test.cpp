@@ -179,7 +179,8 @@ TEST_CASE("plan: python and pip come by apt where the base has none") {
   CHECK(plan.entrypoint.front() == "python3");
   fixture.base.apt = false;
   CHECK(contains(messages(fixture),
-                 "`example.org/base:1` has no apt-get to install `python3`, `python3-pip`"));
+                 "`example.org/base:1` has no Python, and no apt-get to install `python3`, "
+                 "`python3-pip`"));
 }
 
 TEST_CASE("plan: a shell script on a base without python needs neither python nor apt") {

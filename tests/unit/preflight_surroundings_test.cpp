@@ -108,6 +108,16 @@ TEST_CASE("findings are printed in 80 columns, long commands with continuation l
             "         no answer\n"
             "ok       fine\\x1b[2J\n"
             "\n1 error, 0 warnings, 2 not known\n");
+  CHECK(cli::findings_text({failing("credentials", "no credentials were found", "why", {}),
+                            ok("engine", "an engine at a place with a long name")},
+                           cli::Paint{false}, cli::Charset::utf8, 40) ==
+        "This machine\n"
+        "ok       an engine at a place with a\n"
+        "         long name\n"
+        "\nGoogle Cloud, only for jobs there\n"
+        "error    no credentials were found\n"
+        "         why\n"
+        "\n1 error, 0 warnings, 0 not known\n");
   const auto json = cli::findings_json(findings);
   CHECK(json["errors"] == 1);
   CHECK(json["unknown"] == 2);

@@ -272,7 +272,7 @@ TEST_CASE("start: a requirements file by flag") {
   CHECK(project.requirement_files == Strings{"r/gpu.txt"});
   CHECK(project.normalised_requirements == Strings{"einops"});
   CHECK(refusal(tree, {.script = "task.py", .requirement_files = {"no.txt"}}) ==
-        "`no.txt` does not exist");
+        "`no.txt` does not exist (requirements-file) [did you mean `requirements.txt`?]");
   CHECK(refusal(tree, {.script = "task.py", .requirement_files = {"../no.txt"}}) ==
         "`../no.txt` leads out of the working directory (requirements-file)");
   for (const auto* const text : {"-r r/gpu.txt", "--requirement=r/gpu.txt", "r/gpu.txt"}) {

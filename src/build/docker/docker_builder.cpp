@@ -121,7 +121,9 @@ bool EngineBuilder::take_built(const Packaging& work, Image& image) const {
   image.image_id = local->id;
   image.outcome = reused_image(work);
   image.dependencies = reused_dependencies(work);
-  services_.reporter->done("Reused", fmt::format("{}: {}", local->id, image.outcome.reason));
+  services_.reporter->detail("the image is " + local->id);
+  services_.reporter->done("Reused",
+                           fmt::format("{}: {}", work.name_in_engine(), image.outcome.reason));
   return true;
 }
 

@@ -31,8 +31,9 @@ public:
     }
     image.engine = "direct";
     const auto time = std::chrono::steady_clock::now() - start;
+    services().reporter->detail("the image is " + image.image_id.value());
     services().reporter->done("Loaded",
-                              fmt::format("{} in {}", image.image_id.value(), elapsed_text(time)));
+                              fmt::format("{} in {}", work.name_in_engine(), elapsed_text(time)));
   }
 
 private:

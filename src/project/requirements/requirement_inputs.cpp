@@ -66,7 +66,12 @@ bool RequirementInputs::take(const std::string& path,
     if (beside && *beside != path && findings_->follow(*beside).kind == Place::Kind::found) {
       hints = {fmt::format("pip reads paths from the working directory: write `./{}`", *beside)};
     }
-    findings_->error(fmt::format("`{}` does not exist", path), origin, std::move(hints));
+    constexpr auto* usual = "requirements.txt";
+    if (origin.empty() && hints.empty() && findings_->is_file(usual)) {
+      hints.push_back(fmt::format("did you mean `{}`?", usual));
+    }
+    findings_->error(fmt::format("`{}` does not exist", path),
+                     origin.empty() ? "requirements-file" : origin, std::move(hints));
     return false;
   }
   const std::string why =
