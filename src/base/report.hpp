@@ -61,6 +61,10 @@ public:
 /// Set by a signal handler; long-running work checks it and throws Interrupted.
 struct Cancellation {
   std::atomic<bool> requested{false};
+  /// Set by work that takes a while to end and can hurry if asked again. Without it, a second
+  /// signal ends the process.
+  mutable std::atomic<bool> accepts_repeat{false};
+  std::atomic<bool> repeated{false};
 
   void throw_if_requested() const {
     if (requested.load(std::memory_order_relaxed)) {

@@ -13,7 +13,9 @@ std::atomic<int> received{SIGINT};
 extern "C" void ask_to_stop(int signal) {
   received = signal;
   auto* cancellation = watched.load();
-  if (cancellation != nullptr && !cancellation->requested.exchange(true)) {
+  if (cancellation != nullptr &&
+      (!cancellation->requested.exchange(true) ||
+       (cancellation->accepts_repeat && !cancellation->repeated.exchange(true)))) {
     return;
   }
   std::signal(signal, SIG_DFL);

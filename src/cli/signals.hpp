@@ -8,8 +8,9 @@ namespace autopack::cli {
 /// SIGINT.
 int interruption_status();
 
-/// During its lifetime, SIGINT, SIGTERM and SIGHUP request `cancellation`; a second one ends the
-/// process immediately. An ignored SIGHUP stays ignored.
+/// During its lifetime, SIGINT, SIGTERM and SIGHUP request `cancellation`; a second one repeats the
+/// request if `cancellation` accepts that, and otherwise ends the process immediately. An ignored
+/// SIGHUP stays ignored.
 class SignalGuard {
 public:
   explicit SignalGuard(Cancellation& cancellation);

@@ -114,9 +114,11 @@ ClusterRun LocalJob::run_of(const job::Spec& spec, const Cluster& cluster, Watch
                  .cancelling =
                      [this](std::chrono::seconds grace) {
                        if (!is_cancelling_.exchange(true)) {
+                         const bool by_signal = options_.cancellation->requested;
                          options_.reporter->done(
                              "Cancelling",
-                             fmt::format("the program has {} s to end", grace.count()));
+                             fmt::format("the program has {} s to end{}", grace.count(),
+                                         by_signal ? "; Ctrl-C again kills it" : ""));
                        }
                      },
                  .watcher = &watcher,

@@ -168,8 +168,11 @@ public:
     auto ending = decide();
     usage_.reset();
     const bool is_cancelled = ending.state == "JOB_STATE_CANCELLED";
-    if (is_cancelled && run_.cancelling) {
-      run_.cancelling(grace_of_cancelled);
+    if (is_cancelled) {
+      run_.cancellation->accepts_repeat = true;
+      if (run_.cancelling) {
+        run_.cancelling(grace_of_cancelled);
+      }
     }
     end_all(is_cancelled ? Clock::duration{grace_of_cancelled} : Clock::duration{grace_at_end});
     const std::lock_guard lock{mutex_};
@@ -384,7 +387,8 @@ private:
     return all_run_since_;
   }
 
-  /// Requests the end of running replicas, and waits for at most `grace`.
+  /// Requests the end of running replicas, and waits for at most `grace`, or until the user cancels
+  /// again.
   void end_all(Clock::duration grace) {
     {
       const std::lock_guard lock{mutex_};
@@ -394,8 +398,11 @@ private:
     }
     signal_all(SIGTERM);
     {
+      const auto deadline = Clock::now() + grace;
       std::unique_lock lock{mutex_};
-      news_.wait_for(lock, grace, [this] { return alive_ == 0; });
+      while (alive_ > 0 && !run_.cancellation->repeated && Clock::now() < deadline) {
+        news_.wait_for(lock, look_period);
+      }
     }
     kill_all();
   }

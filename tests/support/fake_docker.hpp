@@ -87,6 +87,7 @@ public:
   void remove_left(const std::string& label) noexcept override { note("remove left " + label); }
 
   static constexpr int until_signal = -1;  ///< the program runs until it gets a signal
+  static constexpr int until_killed = -2;  ///< the program ignores other signals than SIGKILL
 
   std::map<std::string, std::vector<int>> ends{};  ///< statuses, one for each start
   std::map<std::string, std::string> files{};
@@ -105,8 +106,10 @@ private:
 
   int wait_for_end(const std::string& name, int status) {
     std::unique_lock lock{mutex_};
-    if (status == until_signal) {
-      changed_.wait(lock, [&] { return signals.contains(name); });
+    if (status == until_signal || status == until_killed) {
+      changed_.wait(lock, [&] {
+        return signals.contains(name) && (status == until_signal || signals[name] == 9);
+      });
       status = 128 + signals[name];
     }
     signals.erase(name);

@@ -167,6 +167,17 @@ TEST_CASE("a job does not outlive its timeout, its user's wish or an interruptio
     CHECK(ending.state == "JOB_STATE_CANCELLED");
     CHECK(fixture.count("remove autopack-local-7-workerpool1-0") == 1);
   }
+  SUBCASE("an interruption, and another one") {
+    Fixture fixture{{1}};
+    fixture.containers.usual_status = FakeContainers::until_killed;
+    fixture.run.cancelling = [&](std::chrono::seconds /*grace*/) {
+      CHECK(fixture.cancellation.accepts_repeat);
+      fixture.cancellation.repeated = true;
+    };
+    fixture.asks_for_end = true;
+    CHECK(local::run_cluster(fixture.run).state == "JOB_STATE_CANCELLED");
+    CHECK(fixture.count("remove autopack-local-7-workerpool0-0") == 1);
+  }
   SUBCASE("an interruption before it began") {
     Fixture fixture{{1, 1}};
     fixture.cancellation.requested = true;
