@@ -9,7 +9,6 @@ a whole screen, with the figures of this machine.
 """
 
 import concurrent.futures
-import difflib
 import json
 import os
 import re
@@ -259,8 +258,8 @@ def show_in_pages(day):
     titled = dict(day)
     for name, title in PICTURES.items():
         (testbed.EXAMPLES / f'pictures/{name}.svg').write_text(pages.picture(shown(titled[title])), encoding='utf-8')
-    rows = [[screen.without_colours(row) for row in shown(rows)] for _, rows in day]
-    TOUR.write_text(pages.renewed(TOUR.read_text(), rows))
+    screens = {title: [screen.without_colours(row) for row in shown(rows)] for title, rows in titled.items()}
+    TOUR.write_text(pages.renewed(TOUR.read_text(), screens))
 
 
 def is_step(row):
@@ -283,16 +282,20 @@ def golden_screens():
 
 class Pages(unittest.TestCase):
     def test_the_tour_shows_what_a_user_sees(self):
-        screens = [rows for _, rows in golden_screens()]
-        blocks = pages.blocks_of(TOUR.read_text())
-        commands = {words[1] for block in blocks if (words := block[0].split('|')[0].split()[1:])[0] == 'autopack'}
+        screens = {}
+        for title, rows in golden_screens():
+            screens.setdefault(title, rows)
+        text = TOUR.read_text()
+        blocks = pages.blocks_of(text)
+        self.assertEqual(len(blocks), text.count('\n```\n$ '), 'each block has a title above it')
+        commands = {words[1] for _, (row, *_) in blocks if (words := row.split('|')[0].split()[1:])[0] == 'autopack'}
         self.assertGreaterEqual(commands, {'run', 'init', 'explain', 'dockerfile', 'build', 'submit', 'jobs', 'tune', 'lock',
                                            'diff'})
-        for block in blocks:
-            with self.subTest(block[0]):
+        for title, block in blocks:
+            with self.subTest(title):
                 rows = steady('\r\n'.join(block), 80).replace('taxi', 'taxi-x').split('\r\n')
-                if not any(pages.is_shown(rows, of_day) for of_day in screens):
-                    self.fail(difflib.get_close_matches('\n'.join(rows), map('\n'.join, screens), 1, 0))
+                if not pages.is_shown(rows, screens[title]):
+                    self.assertEqual(rows, screens[title])
 
     def test_the_pictures_show_it_too(self):
         screens = dict(golden_screens())

@@ -1,9 +1,8 @@
-"""Shows screens of the first day in pages: as SVG pictures, and as blocks that begin with `$ ` and the command.
+"""Shows screens of the first day in pages: as SVG pictures, and as blocks below a comment with the screen's title.
 
 A screen is a list of rows as screen.py renders them. In a block, a line `...` stands for any lines.
 """
 
-import difflib
 import html
 import re
 
@@ -52,12 +51,12 @@ def rows_of(svg):
     return [row for _, row in sorted(rows.items())]
 
 
-BLOCK = re.compile(r'^```\n(\$ .*?)^```$', re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^<!-- ([^\n]*) -->\n```\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
 def blocks_of(page):
-    """Returns the rows of each block of a page."""
-    return [block.splitlines() for block in BLOCK.findall(page)]
+    """Returns the title and the rows of each block of a page."""
+    return [(title, text.splitlines()) for title, text in BLOCK.findall(page)]
 
 
 def is_shown(rows, screen):
@@ -78,12 +77,9 @@ def split(rows, line):
 
 
 def renewed(page, screens):
-    """Returns the page with the blocks that show a whole screen as it is now: of the same command, the most similar."""
+    """Returns the page with the blocks that show a whole screen as it is now; `screens` has them by title."""
     def block(match):
-        rows = match[1].splitlines()
-        found = [screen for screen in screens if screen[0] == rows[0]]
-        if not found or '...' in rows:
-            return match[0]
-        now = max(found, key=lambda screen: difflib.SequenceMatcher(None, rows, screen).ratio())
-        return '```\n' + '\n'.join(now) + '\n```'
+        title, text = match.groups()
+        rows = text.splitlines() if '...' in text.splitlines() else screens[title]
+        return f'<!-- {title} -->\n```\n' + '\n'.join(rows) + '\n```'
     return BLOCK.sub(block, page)
