@@ -92,6 +92,7 @@ std::optional<std::string> known_elsewhere(const std::string& name) {
       {"--location", "--region"},
       {"--file", "--dockerfile"},
       {"--spot", "--strategy"},
+      {"--json", "--format=json"},
   };
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional{found->second};

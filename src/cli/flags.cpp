@@ -367,7 +367,9 @@ void FlagSet::refuse_unknown(const std::string& token) const {
   for (const auto& flag : flags_) {
     names.insert(names.end(), flag.names.begin(), flag.names.end());
   }
-  const auto has = [&](std::string_view flag) { return contains(names, flag); };
+  const auto has = [&](std::string_view flag) {
+    return contains(names, flag.substr(0, flag.find('=')));
+  };
   const auto instead = command_ == "run" ? instead_of_dockers(name) : std::nullopt;
   auto near = known_elsewhere(name);
   if (!near || !has(*near)) {

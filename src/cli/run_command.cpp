@@ -132,6 +132,7 @@ private:
     seen_ = look();
     const auto before = seen_.key;
     const auto wanted = want_();
+    pipeline::report_choices(session_.services, wanted.get(), wanted->inferred);
     image_ = pipeline::package_for_running(session_.services, wanted).image_id.value();
     // The facts of a newly seen image are part of the key, and known only now.
     const auto built = session_.services.build_records.get(wanted->request.project.directory,
@@ -309,6 +310,7 @@ private:
       return reference.text;
     }
     const auto packaged_now = wanted(session);
+    pipeline::report_choices(services, packaged_now.get(), packaged_now->inferred);
     report_idle_gpus(session, packaged_now);
     return pipeline::package_for_running(services, packaged_now).image_id.value();
   }
@@ -330,7 +332,6 @@ private:
   /// Returns the image to package, from the current files.
   std::shared_ptr<packaging::Wanted> wanted(Session& session) const {
     auto wanted = scan_program(session);
-    pipeline::report_choices(session.services, wanted.get(), wanted->inferred);
     wanted->name = image_name(packaging_, wanted->request, {});
     wanted->may_push = false;
     return wanted;

@@ -36,13 +36,13 @@ int interruption_status() {
   return 128 + received;
 }
 
-SignalGuard::SignalGuard(Cancellation& cancellation) {
+// A user of nohup(1) wants it to continue.
+SignalGuard::SignalGuard(Cancellation& cancellation)
+    : hang_up_is_ours_{std::signal(SIGHUP, SIG_IGN) != SIG_IGN} {
   watched = &cancellation;
   received = SIGINT;
   handle(SIGINT, ask_to_stop);
   handle(SIGTERM, ask_to_stop);
-  // A user of nohup(1) wants it to continue.
-  hang_up_is_ours_ = std::signal(SIGHUP, SIG_IGN) != SIG_IGN;
   if (hang_up_is_ours_) {
     handle(SIGHUP, ask_to_stop);
   }

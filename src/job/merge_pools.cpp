@@ -133,7 +133,9 @@ void PoolMerge::pool(std::size_t index) {
     return;
   }
   const bool has_image = (pool.container && pool.container->image) || pool.package;
-  const bool packaged = flags_.packages() && (index == 0 || !has_image);
+  // A script without `local-package-path` is an error of its own, and the only one.
+  const bool means_to_package = index == 0 && flags.script && !flags.container_image_uri;
+  const bool packaged = (flags_.packages() && (index == 0 || !has_image)) || means_to_package;
   if (!flags.empty()) {
     merge_pool(pool, flags);
   }

@@ -87,8 +87,7 @@ class Init(unittest.TestCase):
 
 class Watch(unittest.TestCase):
     def start(self, folder, *flags):
-        process = testbed.Process('run', '--watch', '--executor-image-uri', testbed.executor(), '--script=task.py',
-                                  *flags, cwd=folder)
+        process = testbed.Process('run', '--watch', '--executor-image-uri', testbed.executor(), *flags, cwd=folder)
         self.addCleanup(testbed.end, process)
         return process
 
@@ -118,6 +117,7 @@ class Watch(unittest.TestCase):
         err = self.stop(process)
         self.assertRegex(err, r'Restarts  task.py changed \(\d')
         self.assertRegex(err, r'Restarts  more/words.py changed \(\d')
+        self.assertEqual(err.count('Inferred  script `task.py`'), 1, err)
         self.assertEqual(err.count('Scanned  '), 1, err)  # a restart is one line
         self.assertEqual(err.count('Loaded  ') + err.count('Built  '), 1, err)
         self.assertNotIn('notes.txt changed', err)
