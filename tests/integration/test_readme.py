@@ -2,10 +2,13 @@
 fails."""
 
 import json
+import pathlib
 import re
 import shlex
+import subprocess
 import unittest
 
+import repositories
 import testbed
 from repositories import fake_token
 from test_jobs import LONG_AGO, WithApi
@@ -74,6 +77,87 @@ class EveryCommand(unittest.TestCase):
     def test_a_wrong_flag_would_be_found(self):
         for wrong in ('autopack build --engin=docker', 'autopack submit --submitter=nobody', 'autopack jobs lst'):
             autopack(*shlex.split(wrong)[1:], '--help', status=2)
+
+
+def help_examples(command):
+    """Returns the commands below `example:` in the help of a command, as a shell reads them."""
+    text = autopack(command, '--help').out.split('\nexample:\n')[1].split('\n\n')[0]
+    return re.findall(r'^  (\S(?:.*\\\n)*.*)', text, re.MULTILINE)
+
+
+class HelpExamples(WithApi):
+    """Runs the examples of every command's help in a project that fits them."""
+
+    # What each prints; the first of several with the same beginning counts.
+    EXPECTED = {
+        'submit': r'Submitted  projects/test-project/locations/us-central1/customJobs/',
+        'tune': r'Submitted  projects/test-project/locations/us-central1/hyperparameterTuningJobs/',
+        'run': r'(?m)^trained',
+        'init': r'Kept  autopack\.yaml as it is',
+        'build': r'(?m)^[\d.:]+/examples/team/train@sha256:',
+        'dockerfile': r'Wrote  Dockerfile and Dockerfile\.dockerignore',
+        'lock --check': r'pylock\.toml',
+        'lock': r'Wrote  pylock\.toml',
+        'explain': r'(?m)^runs +python3 train\.py$',
+        'images --format=json': r'"repositories":',
+        'images': r'/examples/team/train:ap-',
+        'diff': r'(?m)^Size |no difference',
+        'clean --dry-run': r'Found  |Would go',
+        'clean --old': r'Cleaned  ',
+        'doctor': r'(?m)project',
+        'jobs list': r'train',
+        'jobs logs': r'Succeeded  projects/',
+        'trust --list': r'^',  # none is trusted yet
+        'trust': r'(?i)trust',
+        'completion': r'^$',
+        'translate': r'Submitted  projects/test-project/locations/us-central1/',
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.base = testbed.pushed_executor('examples/python:3.11')
+        self.addCleanup(testbed.remove_images_later, f'{testbed.registry()}/examples')
+        self.team = f'{testbed.registry()}/examples/team'
+        self.folder = write_tree({
+            'train.py': 'import sys\nprint("trained", *sys.argv[1:])\n', 'requirements.txt': 'greeter==1.0\n',
+            'autopack.yaml': f'executor-image-uri: {self.base}\noutput-image-uri: {self.team}/train\ndisplay-name: train\n',
+            'config.yaml': 'trainingInput: {region: us-central1, masterConfig: {imageUri: "gcr.io/p/i"}, scaleTier: BASIC}\n',
+            'job.yaml': 'displayName: train\n'})
+        repositories.git(self.folder, 'init', '-q')
+        for number in range(4):
+            (self.folder / 'notes.txt').write_text(str(number))
+            repositories.commit(self.folder, f'note {number}')
+        for version in ('v1', 'v2'):
+            testbed.push(f'{self.team}/train:{version}')
+        self.api.service.end_time = LONG_AGO
+        self.env.pop('AUTOPACK_VERBOSITY')
+        self.home = write_tree({'.local/share/bash-completion/completions/.keep': ''})
+        self.env |= {'HOME': str(self.home), 'PIP_INDEX_URL': testbed.index().url, 'PATH': f'{pathlib.Path(testbed.binary).parent}:{self.env["PATH"]}'}
+
+    def run_example(self, command):
+        for shown, here in (('python:3.11', self.base), ('us-docker.pkg.dev/PROJECT/REPOSITORY', self.team),
+                            ('registry.example/team', self.team), ('transformers', 'greeter'),
+                            ('local-package-path=.', f'local-package-path=.,output-image-uri={self.team}/train'),
+                            (' --with-hypertune', '')):  # a package that the test's index lacks
+            command = command.replace(shown, here)
+        return testbed.run(['bash', '-ec', command], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, check=False)
+
+    def test_do_what_they_show(self):
+        commands = re.findall(r'^  (\w+)  ', autopack('--help').out, re.MULTILINE)
+        self.assertGreater(len(commands), 15)
+        for command in commands:
+            self.api.service.states = ['SUCCEEDED']
+            if command == 'jobs':
+                self.run_jobs('describe', self.make(states=['RUNNING', 'RUNNING'], displayName='train'))  # it runs now
+                self.make(states=['SUCCEEDED'])
+            for example in help_examples(command):
+                with self.subTest(example):
+                    answer = self.run_example(example)
+                    said = (answer.stdout + answer.stderr).decode()
+                    expected = next(text for words, text in self.EXPECTED.items() if example.startswith(f'autopack {words}'))
+                    self.assertRegex(said, expected)
+                    # The account of this test has no quotas to look at.
+                    self.assertTrue(answer.returncode == 0 or command == 'doctor', said)
 
 
 # Flags of other programs in the pages.
