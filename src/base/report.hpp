@@ -58,6 +58,26 @@ public:
   virtual void trace(std::string_view text) = 0;
 };
 
+/// A step that is shown while it lasts, and leaves no line behind.
+class LiveStep {
+public:
+  /// `name` also identifies the step.
+  LiveStep(Reporter& reporter, std::string name) : reporter_{reporter}, name_{std::move(name)} {
+    reporter_.step({.id = name_, .name = name_});
+  }
+
+  ~LiveStep() { reporter_.step({.id = name_, .name = name_, .state = StepEvent::State::cached}); }
+
+  LiveStep(const LiveStep&) = delete;
+  LiveStep& operator=(const LiveStep&) = delete;
+  LiveStep(LiveStep&&) = delete;
+  LiveStep& operator=(LiveStep&&) = delete;
+
+private:
+  Reporter& reporter_;
+  std::string name_;
+};
+
 /// Set by a signal handler; long-running work checks it and throws Interrupted.
 struct Cancellation {
   std::atomic<bool> requested{false};

@@ -42,7 +42,7 @@ private:
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     request.reports_git = session.format.kind != OutputFormat::Kind::text;
     auto wanted = [&] {
-      const pipeline::ReadingStep step{session.console};
+      const pipeline::ReadingStep step{session.console, request};
       return pipeline::scan_wanted(std::move(request));
     }();
     if (is_first) {

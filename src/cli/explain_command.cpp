@@ -60,10 +60,9 @@ private:
     require_executor(packaging_, build_);
     auto& services = session.services;
     const auto wanted = [&] {
-      const pipeline::ReadingStep step{session.console};
-      return pipeline::scan_wanted(
-          package_request(packaging_, build_, session.flags, services.environment),
-          pipeline::Walks::several);
+      auto request = package_request(packaging_, build_, session.flags, services.environment);
+      const pipeline::ReadingStep step{session.console, request};
+      return pipeline::scan_wanted(std::move(request), pipeline::Walks::several);
     }();
     if (is_first) {
       pipeline::report_inferred(session.console, wanted->inferred);

@@ -341,7 +341,7 @@ private:
   std::shared_ptr<packaging::Wanted> scan_program(Session& session) const {
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     request.project.python_path = python_path_;
-    const pipeline::ReadingStep step{session.console};
+    const pipeline::ReadingStep step{session.console, request};
     try {
       return pipeline::scan_wanted(request);
     } catch (Error& error) {

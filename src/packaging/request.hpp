@@ -4,9 +4,11 @@
 #include "packaging/output.hpp"
 #include "plan/plan.hpp"
 #include "project/project.hpp"
+#include "source/counted_tree.hpp"
 #include "source/git.hpp"
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +40,8 @@ struct Request {
   bool label_git{false};                        ///< git's facts go into labels and key
   bool reports_git{false};                      ///< git's facts go into the result
   Environment environment{};                    ///< the variables that git uses
+  /// Counts what is read of the project.
+  std::shared_ptr<source::ReadCount> read_count{std::make_shared<source::ReadCount>()};
 
   /// True when the files come from git's objects, not from the disk.
   bool is_from_git() const { return source != source::worktree_source; }

@@ -169,8 +169,11 @@ Checked check(Services& services,
     }
   });
   const auto wanted = [&]() -> std::shared_ptr<packaging::Wanted> {
-    const ReadingStep step{*services.reporter};
-    return request.package ? check_image(request, problems) : nullptr;
+    if (!request.package) {
+      return nullptr;
+    }
+    const ReadingStep step{*services.reporter, *request.package};
+    return check_image(request, problems);
   }();
   checked.wanted = wanted;
   if (has_errors(problems.all()) && wanted && wanted->scanned.tree) {

@@ -130,18 +130,26 @@ StepEvent reading(StepEvent::State state) {
 
 }  // namespace
 
-ReadingStep::ReadingStep(Reporter& reporter) : reporter_{reporter} {
+ReadingStep::ReadingStep(Reporter& reporter, const packaging::Request& request)
+    : reporter_{reporter}, count_{request.read_count} {
   reporter_.step(reading(StepEvent::State::started));
+  count_->set_report([&reporter](std::uint64_t files, std::uint64_t bytes) {
+    auto event = reading(StepEvent::State::progress);
+    event.name = fmt::format("read {} files of the project", files);
+    event.current = bytes;
+    reporter.step(event);
+  });
 }
 
 ReadingStep::~ReadingStep() {
+  count_->set_report({});
   reporter_.step(reading(StepEvent::State::cached));
 }
 
 Packaging plan_packaging(Services& services,
                          const WantedPtr& wanted,
                          const image::BaseFacts& executor) {
-  const ReadingStep step{*services.reporter};
+  const ReadingStep step{*services.reporter, wanted->request};
   return {wanted,
           with_secrets(
               *wanted->scanned.tree, [&] { return wanted->scanned.project.ignore; },

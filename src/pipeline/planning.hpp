@@ -10,10 +10,11 @@ namespace autopack::pipeline {
 
 using WantedPtr = std::shared_ptr<const packaging::Wanted>;
 
-/// A step that is shown while the files of a project are read, and leaves no line behind.
+/// A step that is shown while the files of a project are read, with their number and size so far.
+/// It leaves no line behind.
 class ReadingStep {
 public:
-  explicit ReadingStep(Reporter& reporter);
+  ReadingStep(Reporter& reporter, const packaging::Request& request);
   ~ReadingStep();
   ReadingStep(const ReadingStep&) = delete;
   ReadingStep& operator=(const ReadingStep&) = delete;
@@ -22,6 +23,7 @@ public:
 
 private:
   Reporter& reporter_;
+  std::shared_ptr<source::ReadCount> count_;
 };
 
 /// Decides everything about the requested image, on an executor image. Sends no request and reports

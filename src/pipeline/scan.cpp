@@ -112,9 +112,10 @@ void warn_of_home(const packaging::Request& request, packaging::ScannedProject& 
 std::shared_ptr<const source::Tree> open_tree(const packaging::Request& request, Walks walks) {
   const auto& directory = request.project.directory;
   refuse_root(directory);
-  auto tree = request.is_from_git()
-                  ? source::make_git_tree(directory, request.source, request.environment)
-                  : source::make_disk_tree(directory);
+  auto tree = source::counted(
+      request.is_from_git() ? source::make_git_tree(directory, request.source, request.environment)
+                            : source::make_disk_tree(directory),
+      request.read_count);
   return walks == Walks::several ? source::remembering(std::move(tree)) : std::move(tree);
 }
 

@@ -1,6 +1,7 @@
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "source/counted_tree.hpp"
 #include "source/remembering_tree.hpp"
 #include "source/tree.hpp"
 #include "support/memory_tree.hpp"
@@ -374,6 +375,30 @@ TEST_CASE("a tree in memory records what is read") {
   CHECK(names(tree.list("")) == "a c ");
   CHECK(tree.lists().contains(""));
   CHECK_THROWS_AS(tree.read("a"), Error);
+}
+
+TEST_CASE("what is read of a tree is counted") {
+  auto files = std::make_shared<MemoryTree>();
+  for (int i = 0; i < 600; ++i) {
+    files->file("a/" + std::to_string(i) + ".py", "text");
+  }
+  files->file("large.bin", std::string(20U << 20U, 'x')).directory("b");
+  const auto count = std::make_shared<ReadCount>();
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> reports;
+  count->set_report(
+      [&](std::uint64_t seen, std::uint64_t bytes) { reports.emplace_back(seen, bytes); });
+  const auto tree = counted(files, count);
+  CHECK(tree->list("").size() == 3);
+  CHECK(reports.empty());
+  CHECK(tree->list("a").size() == 600);
+  CHECK(reports.back() == std::pair<std::uint64_t, std::uint64_t>{601, 0});
+  CHECK(tree->read("a/1.py") == "text");
+  CHECK(reports.size() == 1);
+  tree->stream("large.bin", [](std::string_view) {});
+  CHECK(reports.back() == std::pair<std::uint64_t, std::uint64_t>{601, (20U << 20U) + 4});
+  count->set_report({});
+  tree->list("a");
+  CHECK(reports.size() == 2);
 }
 
 }  // namespace autopack::source_tree_test

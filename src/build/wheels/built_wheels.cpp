@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/new_file.hpp"
+#include "base/report.hpp"
 #include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/static_source.hpp"
 #include "image/tar.hpp"
@@ -158,7 +159,10 @@ ChosenFile BuiltWheels::build(const WheelSource& source) const {
   const auto place = services_.environment.cache_directory() / "built.whl";
   sweep_leftovers(place);
   const NewFile file{place, FileMode::secret};
-  const auto name = policy_.build(source, file.path());
+  const auto name = [&] {
+    const LiveStep step{*services_.reporter, "build a wheel from " + source.title};
+    return policy_.build(source, file.path());
+  }();
   wheel::Wheel::open(file.path(), name);
   const auto cached =
       wheels_.add([&](const index::WheelCache::Take& out) { read_in_pieces(file.path(), out); });

@@ -3,6 +3,7 @@
 #include "base/contains.hpp"
 #include "base/elapsed.hpp"
 #include "base/error.hpp"
+#include "base/report.hpp"
 #include "base/text.hpp"
 #include "build/wheels/index_versions.hpp"
 #include "build/wheels/package_index.hpp"
@@ -225,6 +226,9 @@ std::vector<std::string> unnamed_sources(const project::Project& project) {
 resolve::Resolution resolved_with_places(const Packaging& work,
                                          const resolve::Question& question,
                                          const resolve::Means& means) {
+  const auto count = question.requirements.size();
+  const LiveStep step{*means.reporter,
+                      fmt::format("resolve {} requirement{}", count, count == 1 ? "" : "s")};
   try {
     return resolve::resolve(question, means);
   } catch (resolve::BuildNeeded& error) {
