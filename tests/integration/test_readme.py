@@ -85,11 +85,13 @@ def help_examples(command):
     return re.findall(r'^  (\S(?:.*\\\n)*.*)', text, re.MULTILINE)
 
 
-class HelpExamples(WithApi):
-    """Runs the examples of every command's help in a project that fits them."""
+class Commands(WithApi):
+    """Runs the examples of every command's help, and the blocks of README and guide, in a project that fits them."""
 
     # What each prints; the first of several with the same beginning counts.
     EXPECTED = {
+        'submit --dry-run': r'"displayName": "train"',
+        'submit --submitter=local': r'Succeeded  local/',
         'submit': r'Submitted  projects/test-project/locations/us-central1/customJobs/',
         'tune': r'Submitted  projects/test-project/locations/us-central1/hyperparameterTuningJobs/',
         'run': r'(?m)^trained',
@@ -98,6 +100,7 @@ class HelpExamples(WithApi):
         'dockerfile': r'Wrote  Dockerfile and Dockerfile\.dockerignore',
         'lock --check': r'pylock\.toml',
         'lock': r'Wrote  pylock\.toml',
+        'explain --executor-image-uri=BASE --python-module': r'(?m)^runs +python3 -m trainer\.task$',
         'explain': r'(?m)^runs +python3 train\.py$',
         'images --format=json': r'"repositories":',
         'images': r'/examples/team/train:ap-',
@@ -106,12 +109,21 @@ class HelpExamples(WithApi):
         'clean --old': r'Cleaned  ',
         'doctor': r'(?m)project',
         'jobs list': r'train',
-        'jobs logs': r'Succeeded  projects/',
+        'jobs logs -f': r'Succeeded  projects/',
+        'jobs logs': r'service',
+        'jobs describe': r'displayName: train',
+        'jobs wait': r'Succeeded  projects/',
+        'jobs open': r'https://console\.',
+        'jobs cancel': r'Cancel',
         'trust --list': r'^',  # none is trusted yet
         'trust': r'(?i)trust',
         'completion': r'^$',
         'translate': r'Submitted  projects/test-project/locations/us-central1/',
     }
+
+    # Blocks of pages that another test runs.
+    ELSEWHERE = {'autopack run --watch': 'test_first_day', 'autopack build --executor-image-uri=oci:base': 'test_files',
+                 'autopack build --executor-image-uri=BASE --script=trainer/tusk.py': 'Mentions'}
 
     def setUp(self):
         super().setUp()
@@ -119,7 +131,7 @@ class HelpExamples(WithApi):
         self.addCleanup(testbed.remove_images_later, f'{testbed.registry()}/examples')
         self.team = f'{testbed.registry()}/examples/team'
         self.folder = write_tree({
-            'train.py': 'import sys\nprint("trained", *sys.argv[1:])\n', 'requirements.txt': 'greeter==1.0\n',
+            'trainer/__init__.py': '', 'trainer/task.py': '', 'train.py': 'import sys\nprint("trained", *sys.argv[1:])\n', 'requirements.txt': 'greeter==1.0\n',
             'autopack.yaml': f'executor-image-uri: {self.base}\noutput-image-uri: {self.team}/train\ndisplay-name: train\n',
             'config.yaml': 'trainingInput: {region: us-central1, masterConfig: {imageUri: "gcr.io/p/i"}, scaleTier: BASIC}\n',
             'job.yaml': 'displayName: train\n'})
@@ -134,30 +146,52 @@ class HelpExamples(WithApi):
         self.home = write_tree({'.local/share/bash-completion/completions/.keep': ''})
         self.env |= {'HOME': str(self.home), 'PIP_INDEX_URL': testbed.index().url, 'PATH': f'{pathlib.Path(testbed.binary).parent}:{self.env["PATH"]}'}
 
-    def run_example(self, command):
+    def run_shown(self, command, *more):
         for shown, here in (('python:3.11', self.base), ('us-docker.pkg.dev/PROJECT/REPOSITORY', self.team),
-                            ('registry.example/team', self.team), ('transformers', 'greeter'),
-                            ('local-package-path=.', f'local-package-path=.,output-image-uri={self.team}/train'),
-                            (' --with-hypertune', '')):  # a package that the test's index lacks
+                            ('registry.example/team', self.team), ('transformers', 'greeter'), ('=BASE', f'={self.base}'),
+                            ('--worker-pool-spec=...', f'--worker-pool-spec=executor-image-uri={self.base},local-package-path=.,'
+                                                       'machine-type=n1-standard-4,script=train.py'),
+                            ('local-package-path=.', f'local-package-path=.,output-image-uri={self.team}/train'), (' ...', ''),
+                            (' --with-hypertune', ''), *more):  # a package that the test's index lacks
             command = command.replace(shown, here)
-        return testbed.run(['bash', '-ec', command], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, check=False)
+        answer = testbed.run(['bash', '-ec', command], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, check=False)
+        return answer.returncode, (answer.stdout + answer.stderr).decode()
 
-    def test_do_what_they_show(self):
+    def expect(self, command, *more):
+        with self.subTest(command):
+            status, said = self.run_shown(command, *more)
+            expected = next(text for words, text in self.EXPECTED.items() if command.startswith(f'autopack {words}'))
+            self.assertRegex(said, expected)
+            # The account of this test has no quotas to look at.
+            self.assertTrue(status == 0 or command.startswith('autopack doctor'), said)
+
+    def make_jobs(self):
+        """Makes a job that runs and a newer one that has ended; returns their names."""
+        running = self.make(states=['RUNNING', 'RUNNING'], displayName='train')
+        self.run_jobs('describe', running)
+        return running, self.make(states=['SUCCEEDED'], displayName='train')
+
+    def test_examples_of_help_do_what_they_show(self):
         commands = re.findall(r'^  (\w+)  ', autopack('--help').out, re.MULTILINE)
         self.assertGreater(len(commands), 15)
         for command in commands:
             self.api.service.states = ['SUCCEEDED']
             if command == 'jobs':
-                self.run_jobs('describe', self.make(states=['RUNNING', 'RUNNING'], displayName='train'))  # it runs now
-                self.make(states=['SUCCEEDED'])
+                self.make_jobs()
             for example in help_examples(command):
-                with self.subTest(example):
-                    answer = self.run_example(example)
-                    said = (answer.stdout + answer.stderr).decode()
-                    expected = next(text for words, text in self.EXPECTED.items() if example.startswith(f'autopack {words}'))
-                    self.assertRegex(said, expected)
-                    # The account of this test has no quotas to look at.
-                    self.assertTrue(answer.returncode == 0 or command == 'doctor', said)
+                self.expect(example)
+
+    def test_blocks_of_pages_do_what_they_show(self):
+        pages = [page for page in (testbed.ROOT / 'README.md', *sorted(GUIDE.glob('*.md'))) if page.name != 'tour.md']
+        blocks = [block for page in pages for block in
+                  re.findall(r'^```\w*\n.*?^```$', page.read_text(), re.MULTILINE | re.DOTALL)]
+        commands = [command for block in blocks for command in command_lines(block)]
+        self.assertGreater(len(commands), 20)
+        for command in commands:
+            if not command.startswith(tuple(self.ELSEWHERE)):
+                running, ended = self.make_jobs()
+                self.api.service.states = ['SUCCEEDED']
+                self.expect(command, ('NAME', running if 'cancel' in command else ended))
 
 
 # Flags of other programs in the pages.
