@@ -363,7 +363,10 @@ void read_command_line(Reading& reading,
         environment,
         {.named = named,
          .packages = reading.flags->takes_value("--source"),
-         .source = source.empty() ? std::nullopt : non_empty(source.front().values.back().text())});
+         .source = source.empty() ? std::nullopt : non_empty(source.front().values.back().text()),
+         .has_program = std::ranges::any_of(program_settings, [&](std::string_view name) {
+           return !reading.flags->given(fmt::format("--{}", name)).empty();
+         })});
     if (reading.entry->name != "trust") {
       refuse_untrusted(std::move(settings.reaching), *reading.flags, environment);
     }

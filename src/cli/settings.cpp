@@ -162,13 +162,17 @@ bool is_overruled(const std::string& key, const Environment& environment) {
 void add(std::vector<FlagSetting>& all,
          std::vector<ToolSetting> settings,
          const Environment& environment,
+         bool has_program,
          Problems& problems) {
   const std::size_t before = problems.size();
   check(settings, problems);
   if (problems.size() > before) {
     return;
   }
-  std::erase_if(settings, [&](const auto& one) { return is_overruled(one.key, environment); });
+  std::erase_if(settings, [&](const auto& one) {
+    return is_overruled(one.key, environment) ||
+           (has_program && contains(program_settings, one.key));
+  });
   for (const auto& setting : job::spread_packaging(std::move(settings))) {
     all.push_back({.flag = "--" + setting.key,
                    .values = job::flag_values(setting),
@@ -354,8 +358,8 @@ Settings find_settings(const Environment& environment, const SettingsPlace& plac
   auto of_project = settings_of_source(place, of_user, environment, all.warnings);
   auto said_by_project = of_project;
   const auto said_by_user = of_user;
-  add(all.values, std::move(of_project), environment, problems);
-  add(all.values, std::move(of_user), environment, problems);
+  add(all.values, std::move(of_project), environment, place.has_program, problems);
+  add(all.values, std::move(of_user), environment, place.has_program, problems);
   throw_if_errors(problems, ErrorKind::usage);
   std::erase_if(said_by_project,
                 [&](const auto& setting) { return is_overruled(setting.key, environment); });

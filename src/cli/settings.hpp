@@ -7,6 +7,7 @@
 #include "job/settings_file.hpp"
 #include "project/tool_settings.hpp"
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -36,12 +37,18 @@ struct Settings {
   Problems warnings{};
 };
 
+/// The ways to name a program, of which a project has one.
+inline constexpr std::array<std::string_view, 3> program_settings{"script", "python-module",
+                                                                  "command"};
+
 /// Determines where to look for settings.
 struct SettingsPlace {
   std::optional<std::filesystem::path> named{};  ///< the typed settings file of the project
   /// True for a command that packages: then the project's file comes from its `--source`.
   bool packages{false};
   std::optional<std::string> source{};  ///< `--source` as typed; absent: a file may still set it
+  /// True if the command line or a variable names a program: the files' programs do not count then.
+  bool has_program{false};
 };
 
 /// Returns the settings for the working directory: of the named file, else of `autopack.yaml` or

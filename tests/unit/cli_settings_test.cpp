@@ -66,6 +66,17 @@ TEST_CASE("flags win over variables, those over the project's file, that over th
   CHECK(cli.errors.find("--env from autopack.yaml:8") != std::string::npos);
 }
 
+TEST_CASE("a program on the command line replaces the file's, however it is named") {
+  Submission cli;
+  cli.write("autopack.yaml",
+            "region: europe-west4\nproject: p1\nexecutor-image-uri: python:3\nscript: train.py\n");
+  cli.write("trainer/task.py", "");
+  cli.dry_run();
+  CHECK(cli.errors.find("script `train.py`") != std::string::npos);
+  cli.dry_run({"--python-module=trainer.task"});
+  CHECK(cli.errors.find("module `trainer.task`") != std::string::npos);
+}
+
 TEST_CASE("words in a list stay as they are in the file") {
   Submission cli;
   cli.write(
