@@ -57,8 +57,9 @@ struct LocalFlags {
 
 namespace fs = std::filesystem;
 
-constexpr std::array names{"--max-replicas", "--replica-memory", "--replica-cpus", "--gcs",
-                           "--volume",       "--fail",           "--detach",       "--resume"};
+constexpr std::array local_flags{"--max-replicas", "--replica-memory", "--replica-cpus",
+                                 "--gcs",          "--volume",         "--fail",
+                                 "--detach",       "--resume"};
 
 /// Parses `BUCKET=DIRECTORY`.
 void read_bucket(const std::string& text,
@@ -141,7 +142,7 @@ void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
 
 /// Throws Error(usage) if one of them was typed for another submitter.
 void refuse_local_flags(const FlagSet& typed) {
-  for (const auto* name : names) {
+  for (const auto* name : local_flags) {
     if (typed.is_typed(name)) {
       throw Error(ErrorKind::usage, fmt::format("`{}` is for `--submitter=local`", name));
     }

@@ -146,10 +146,11 @@ def look_together(build, number, entries):
     if good:
         return {}
     wrong = [entry['name'] for entry in entries if f'{entry["name"]}:' in text]
-    if 'clang-diagnostic-error' in text or not wrong:  # perhaps names clash
-        found = {entry['name']: look(build, entry['name']) for entry in entries}
-        return {name: said for name, said in found.items() if said}
-    return dict.fromkeys(wrong, text)
+    if 'clang-diagnostic-error' in text or not wrong:
+        wrong = [entry['name'] for entry in entries]
+    # Names of two files may clash only because the files are together, so a finding counts if the file alone has it.
+    found = {name: look(build, name) for name in wrong}
+    return {name: said for name, said in found.items() if said}
 
 
 def batches(entries, count):
