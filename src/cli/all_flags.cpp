@@ -63,6 +63,7 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--flags-file"}, std::string_view{"--save"},
       std::string_view{"--check"},      std::string_view{"--force"},
       std::string_view{"--all"},        std::string_view{"--old"},
+      std::string_view{"--engine-host"},  // sources and logins would go where a project says
       std::string_view{"--html"},       std::string_view{"--list"},
       std::string_view{"--remove"},     std::string_view{"--upgrade"}};
   return !contains(typed_only, flag);

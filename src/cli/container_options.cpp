@@ -1,5 +1,6 @@
 #include "cli/container_options.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -54,15 +55,18 @@ void read_env_file(const std::string& path,
   }
 }
 
-/// Parses `HOST:CONTAINER[:ro|rw]`.
+/// Parses `HOST:CONTAINER[:ro|rw][,z|Z]`.
 std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
                                                 const Environment& environment,
                                                 Problems& problems) {
   constexpr auto* hint = "`--volume ./data:/data:ro` shows the program a directory of this machine";
   const auto parts = split(text, ':');
-  const bool has_mode = parts.size() == 3;
-  if (parts.size() < 2 || parts.size() > 3 || (has_mode && parts[2] != "ro" && parts[2] != "rw")) {
-    problems.push_back(value_problem("--volume", text, "is not `HOST:CONTAINER[:ro]`", hint));
+  const auto modes = parts.size() == 3 ? split(parts[2], ',') : std::vector<std::string>{};
+  const bool all_known = std::ranges::all_of(modes, [](const auto& mode) {
+    return mode == "ro" || mode == "rw" || mode == "z" || mode == "Z";
+  });
+  if (parts.size() < 2 || parts.size() > 3 || !all_known) {
+    problems.push_back(value_problem("--volume", text, "is not `HOST:CONTAINER[:ro][,z]`", hint));
     return std::nullopt;
   }
   if (!parts[1].starts_with('/')) {
@@ -78,7 +82,10 @@ std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
   }
   return ContainerSpec::Mount{.host_path = host.string(),
                               .container_path = parts[1],
-                              .read_only = has_mode && parts[2] == "ro"};
+                              .read_only = contains(modes, "ro"),
+                              .selinux_label = contains(modes, "Z")   ? "Z"
+                                               : contains(modes, "z") ? "z"
+                                                                      : ""};
 }
 
 bool is_port(const std::string& text) {

@@ -139,7 +139,7 @@ private:
   static Problems look_at_engine(Session& session, PreflightSources& sources) {
     return preflight::or_error("engine", [&] {
       const auto& environment = session.services.environment;
-      const engine::DockerOptions options{.endpoint = engine::find_endpoint(environment),
+      const engine::DockerOptions options{.endpoint = engine::find_endpoint(environment, session.global.engine_host),
                                           .reporter = &session.console,
                                           .cancellation = &sources.stop(),
                                           .client = &sources.client()};

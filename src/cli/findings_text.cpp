@@ -111,7 +111,8 @@ Problems gathered(const Problems& findings) {
 
 /// Returns true if the finding counts for jobs on this machine, too.
 bool is_of_machine(const Problem& finding) {
-  static constexpr std::array checks{std::string_view{"engine"}, std::string_view{"space"},
+  static constexpr std::array checks{std::string_view{"engine"}, std::string_view{"store"},
+                                      std::string_view{"space"},
                                      std::string_view{"proxy"},  std::string_view{"resolver"},
                                      std::string_view{"sudo"},   std::string_view{"job"},
                                      std::string_view{"image"}};

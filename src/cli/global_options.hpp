@@ -23,6 +23,7 @@ struct GlobalOptions {
   bool manual{false};
   bool schema{false};
   bool version{false};
+  std::optional<std::string> engine_host{};
   // gcloud's flags, which not every command supports.
   std::optional<std::string> project{};
   std::optional<std::string> region{};

@@ -233,7 +233,7 @@ public:
     require_executor(packaging_, build_);
     engine::ContainerSpec container;
     apply(container_, session.program_arguments, session.services.environment, container);
-    mount_credentials(session.services.environment, container);
+    mount_credentials(session, container);
     if (const auto path = container.environment.find("PYTHONPATH");
         path != container.environment.end()) {
       python_path_ = path->second;
@@ -367,7 +367,8 @@ private:
 
   /// Mounts the key file, else the user's own credentials if they exist: mounting a missing path
   /// would create a directory there.
-  void mount_credentials(const Environment& environment, engine::ContainerSpec& container) const {
+  void mount_credentials(Session& session, engine::ContainerSpec& container) const {
+    const auto& environment = session.services.environment;
     auto file = own_credentials(environment);
     if (!key_file_.empty()) {
       std::error_code failure;
@@ -379,6 +380,14 @@ private:
       file = std::filesystem::canonical(key).string();
     }
     if (!file) {
+      return;
+    }
+    if (!session.services.docker().info().is_local) {
+      session.console.warn(Problem::warning(
+          {.message = "the program gets no Google credentials",
+           .hints = {"`--volume` and `--env=GOOGLE_APPLICATION_CREDENTIALS=...` name a key there"},
+           .reason = fmt::format("the engine runs on another machine, which has no `{}`",
+                                 printable(*file))}));
       return;
     }
     container.mounts.push_back(

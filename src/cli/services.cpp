@@ -26,7 +26,7 @@ std::unique_ptr<Services> make_services(const Surroundings& surroundings,
         {.user_agent = user_agent, .reporter = &reporter, .cancellation = cancellation});
   };
   makers.docker = [&, whole] {
-    const auto endpoint = engine::find_endpoint(environment);
+    const auto endpoint = engine::find_endpoint(environment, global.engine_host);
     return surroundings.make_docker({.endpoint = endpoint,
                                      .credentials = (*whole)->credentials,
                                      .proxies = engine::find_proxies(environment, endpoint.url),

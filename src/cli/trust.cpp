@@ -62,6 +62,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--enable-dashboard-access", Reach::nothing},
     FlagReach{"--enable-web-access", Reach::nothing},
     FlagReach{"--engine", Reach::nothing},
+    FlagReach{"--engine-host", Reach::nothing},
     FlagReach{"--env", Reach::nothing},
     FlagReach{"--env-file", Reach::path},
     FlagReach{"--evaluator-accelerator", Reach::nothing},

@@ -5,6 +5,8 @@
 #include "base/url.hpp"
 #include "engine/container_owner.hpp"
 #include "engine/json_lines.hpp"
+#include "engine/local_socket.hpp"
+#include "engine/ssh_tunnel.hpp"
 #include "registry/login_files.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +28,10 @@ constexpr int newest_minor = 47;
 constexpr int origin_minor = 53;
 /// The first version with BuildKit in `POST /build`.
 constexpr int buildkit_minor = 39;
+/// The versions of Docker 23 to 27, which have containerd's store, but whose BuildKit cannot read
+/// an uploaded context with it.
+constexpr int first_store_minor = 42;
+constexpr int upload_minor = 48;
 constexpr int http_conflict = 409;
 
 /// Returns N of `1.N`; nothing for other text.
@@ -77,6 +83,9 @@ http::Request Api::base_request(std::string what,
   http::Request request{.what = std::move(what), .method = std::move(method)};
   if (is_local()) {
     request.unix_socket = socket_path(endpoint);
+    request.url = "http://localhost" + path;
+  } else if (endpoint.tunnel) {
+    request.unix_socket = endpoint.tunnel->socket();
     request.url = "http://localhost" + path;
   } else {
     const auto rest = endpoint.url.substr(endpoint.url.find("://"));
@@ -155,18 +164,11 @@ http::Header Api::registry_auth(const std::string& repository) const {
           registry::to_registry_auth(login(repository), registry::host_of(repository)).reveal()};
 }
 
-std::string Api::create_container(std::string what,
-                                  const std::string& body,
-                                  const std::string& query) {
+std::string Api::create_container(
+    const std::function<http::Request(const std::string& name)>& creation) {
   std::random_device random;
   std::string name = fmt::format("autopack-{:08x}{:08x}", random(), random());
-  auto create =
-      short_request(std::move(what), "POST",
-                    "/containers/create?name=" + name + (query.empty() ? "" : "&") + query);
-  create.headers.push_back({"Content-Type", "application/json"});
-  auto document = parse_json(body);
-  document["Labels"][owner_label.data()] = this_owner();
-  create.body = write_json(document);
+  const auto create = creation(name);
   remove_left_containers(*this);
   try {
     const auto response = send(create);
@@ -206,7 +208,8 @@ http::Request Api::removal_of(const std::string& container) {
 
 EngineInfo Api::negotiate() {
   auto ping = base_request("reach the engine", "GET", "/_ping");
-  ping.timeout = std::chrono::seconds{30};
+  // ssh may ask for a password meanwhile, and has a time limit of its own.
+  ping.timeout = options_.endpoint.tunnel ? std::chrono::minutes{5} : std::chrono::seconds{30};
   const http::Response pong = send(ping);
   if (!pong.ok()) {
     Error error = unreachable().cause(refusal_of(pong));
@@ -217,6 +220,7 @@ EngineInfo Api::negotiate() {
     throw error;
   }
   EngineInfo info;
+  info.is_local = is_local();
   info.podman = pong.header("Libpod-Api-Version").has_value();
   const auto offered = pong.header("Api-Version");
   const auto minor = offered ? minor_version(*offered) : std::nullopt;
@@ -229,6 +233,10 @@ EngineInfo Api::negotiate() {
   const std::string system = pong.header("Ostype").value_or("linux");
   info.reports_origin = !info.podman && *minor >= origin_minor;
   info.buildkit = !info.podman && builder != "1" && system == "linux" && *minor >= buildkit_minor;
+  if (info.buildkit && *minor >= first_store_minor && *minor < upload_minor) {
+    info.store_lacks_upload = has_containerd_store(info.api_version);
+    info.buildkit = !info.store_lacks_upload;
+  }
 
   auto ask =
       base_request("ask the engine for its version", "GET", "/v" + info.api_version + "/version");
@@ -240,16 +248,27 @@ EngineInfo Api::negotiate() {
 }
 
 Error Api::unreachable() const {
-  return {ErrorKind::environment,
-          fmt::format("cannot reach the Docker Engine at `{}` (from {})",
-                      redact_url(options_.endpoint.url), options_.endpoint.origin)};
+  return {ErrorKind::environment, fmt::format("cannot reach the Docker Engine at `{}` (from {})",
+                                              options_.endpoint.text(), options_.endpoint.origin)};
 }
 
-void Api::check_socket() const {
+bool Api::has_containerd_store(const std::string& api_version) {
+  auto ask = base_request("ask the engine for its store", "GET", "/v" + api_version + "/info");
+  ask.timeout = std::chrono::seconds{30};
+  return store_of(parse_json(send_ok(ask).body)).starts_with("containerd");
+}
+
+void Api::check_socket() {
   if (!is_local()) {
     return;
   }
   const std::string path = socket_path(options_.endpoint);
+  if (options_.endpoint.starts_podman && !accepts_connection(path)) {
+    start_podman(path);
+    if (options_.reporter != nullptr) {
+      options_.reporter->done("Started", "Podman, because no engine is running");
+    }
+  }
 
   struct stat status = {};
 
@@ -272,9 +291,26 @@ void Api::check_socket() const {
   }
 }
 
+Error Api::ssh_error(const std::string& failure) const {
+  auto error = unreachable().cause(failure);
+  const auto command = options_.endpoint.tunnel->command();
+  if (failure.find("not found") != std::string::npos) {
+    return error.hint(
+        fmt::format("install docker's command line on that machine: {} sudo apt-get "
+                    "install docker.io",
+                    command));
+  }
+  return error.hint(fmt::format("{} docker version   # must work without autopack", command));
+}
+
 /// Call it only in a handler of the client's exceptions.
 void Api::rethrow_explained() const {
   using Reason = http::TransportError::Reason;
+  if (options_.endpoint.tunnel) {
+    if (const auto failure = options_.endpoint.tunnel->failure()) {
+      throw ssh_error(*failure);
+    }
+  }
   const auto with_causes = [this](const Error& failure) {
     Error error = unreachable();
     for (const auto& cause : failure.causes()) {

@@ -3,6 +3,8 @@
 #include "engine/docker.hpp"
 #include "http/client.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <string_view>
 
@@ -39,16 +41,17 @@ public:
 
   /// Returns the login for `repository` (`HOST/PATH`); nothing = anonymous.
   std::optional<registry::Credential> login(const std::string& repository) const;
-  /// Creates a container from `body`, and returns its name; `query` may be empty. If it fails, no
-  /// container is left, even if only the response was lost. Also removes containers left by ended
-  /// runs.
-  std::string create_container(std::string what, const std::string& body, const std::string& query);
+  /// Creates a container by the request that `creation` returns for a new name, and returns the
+  /// name. If it fails, no container is left, even if only the response was lost. Also removes
+  /// containers left by ended runs.
+  std::string create_container(
+      const std::function<http::Request(const std::string& name)>& creation);
   http::Request removal_of(const std::string& container);
   /// Returns X-Registry-Auth with that login.
   http::Header registry_auth(const std::string& repository) const;
 
   /// Returns true if the engine can access this machine's files.
-  bool is_local() const { return options_.endpoint.url.starts_with("unix://"); }
+  bool is_local() const { return options_.endpoint.is_local(); }
 
   const Proxies& proxies() const { return options_.proxies; }
 
@@ -61,14 +64,19 @@ private:
   http::Request base_request(std::string what, std::string method, const std::string& path) const;
   bool holds_container(const std::string& name);
   EngineInfo negotiate();
-  void check_socket() const;
+  bool has_containerd_store(const std::string& api_version);
+  void check_socket();
   Error unreachable() const;
+  Error ssh_error(const std::string& failure) const;
   [[noreturn]] void rethrow_explained() const;
 
   DockerOptions options_;
   std::unique_ptr<http::Client> cleanup_;
   std::optional<EngineInfo> info_;
 };
+
+/// Returns `overlay2` or `containerd (overlayfs)` from the answer of `GET /info`; empty if unknown.
+std::string store_of(const nlohmann::json& info);
 
 /// Returns the engine's message in a response that is not a success.
 std::string refusal_of(const http::Response& response);

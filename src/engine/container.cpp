@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "engine/container_request.hpp"
 #include "engine/json_lines.hpp"
 #include "engine/output_frames.hpp"
 
@@ -135,7 +136,7 @@ class Container {
 public:
   Container(Api& api, const ContainerSpec& spec, bool has_input) : api_{api} {
     const std::string name = api.create_container(
-        "make a container", container_body(api.with_proxies(spec), has_input), "");
+        [&](const std::string& wanted) { return creation_of(api, wanted, spec, has_input); });
     path_ = "/containers/" + name;
     remove_ = api.removal_of(name);
   }
@@ -352,80 +353,20 @@ private:
 void check_mounts(const Api& api, const ContainerSpec& spec) {
   for (const auto& mount : spec.mounts) {
     std::error_code ignored;
-    if (api.is_local() && !std::filesystem::exists(mount.host_path, ignored)) {
+    if (!api.is_local() && api.reporter() != nullptr) {
+      api.reporter()->warn(Problem::warning(
+          {.message = fmt::format("the program sees `{}` of the engine's machine, not of this one",
+                                  printable(mount.host_path)),
+           .hints = {"copy the files there, or leave out `--volume`"},
+           .reason = "the engine runs on another machine"}));
+    } else if (api.is_local() && !std::filesystem::exists(mount.host_path, ignored)) {
       throw Error(ErrorKind::usage, fmt::format("`{}` does not exist", mount.host_path))
           .cause(fmt::format("the container was to see it at `{}`", mount.container_path));
     }
   }
 }
 
-void add_limits(const ContainerSpec& spec, json& host) {
-  constexpr double nano = 1e9;
-  if (spec.shared_memory > 0) {
-    host["ShmSize"] = spec.shared_memory;
-  }
-  if (spec.memory > 0) {
-    host["Memory"] = spec.memory;
-    host["MemorySwap"] = spec.memory;  // no additional swap
-  }
-  if (spec.processors > 0) {
-    host["NanoCpus"] = static_cast<std::int64_t>(spec.processors * nano);
-  }
-}
-
 }  // namespace
-
-std::string container_body(const ContainerSpec& spec, bool has_input) {
-  json body{{"Image", spec.image},    {"Tty", spec.tty},          {"AttachStdout", true},
-            {"AttachStderr", true},   {"AttachStdin", has_input}, {"OpenStdin", has_input},
-            {"StdinOnce", has_input}, {"Env", json::array()}};
-  for (const auto& [name, value] : spec.environment) {
-    body["Env"].push_back(fmt::format("{}={}", name, value));
-  }
-  if (!spec.command.empty()) {
-    body["Entrypoint"] = spec.command;
-  }
-  if (!spec.arguments.empty()) {
-    body["Cmd"] = spec.arguments;
-  }
-  json& host = body["HostConfig"] = {{"AutoRemove", false}, {"Mounts", json::array()}};
-  for (const auto& mount : spec.mounts) {
-    // A bind of this kind fails if the host has no such path, instead of creating it.
-    host["Mounts"].push_back({{"Type", "bind"},
-                              {"Source", mount.host_path},
-                              {"Target", mount.container_path},
-                              {"ReadOnly", mount.read_only}});
-  }
-  for (const auto& port : spec.ports) {
-    body["ExposedPorts"][port.container_port] = json::object();
-    host["PortBindings"][port.container_port].push_back(
-        {{"HostIp", port.host_address.value_or("")}, {"HostPort", port.host_port.value_or("")}});
-  }
-  if (spec.host_ipc) {
-    host["IpcMode"] = "host";
-  }
-  if (spec.network_mode) {
-    host["NetworkMode"] = *spec.network_mode;
-  }
-  if (!spec.gpu_ids.empty() && spec.gpu_ids.front().find('=') != std::string::npos) {
-    host["DeviceRequests"] = {{{"Driver", "cdi"}, {"DeviceIDs", spec.gpu_ids}}};
-  } else if (!spec.gpu_ids.empty()) {
-    host["DeviceRequests"] = {{{"DeviceIDs", spec.gpu_ids}, {"Capabilities", {{"gpu"}}}}};
-  } else if (spec.gpus) {
-    const auto count = spec.gpu_count > 0 ? spec.gpu_count : -1;
-    host["DeviceRequests"] = {{{"Count", count}, {"Capabilities", {{"gpu"}}}}};
-  }
-  add_limits(spec, host);
-  if (spec.host_name) {
-    body["Hostname"] = *spec.host_name;
-    body["NetworkingConfig"]["EndpointsConfig"][spec.network_mode.value_or("")]["Aliases"] = {
-        *spec.host_name};
-  }
-  if (!spec.labels.empty()) {
-    body["Labels"] = spec.labels;
-  }
-  return write_json(body);
-}
 
 int run_container(Api& api,
                   const ContainerSpec& spec,

@@ -10,7 +10,4 @@ int run_container(Api& api,
                   const ContainerStreams& streams,
                   const Cancellation* cancellation);
 
-/// Returns the body of `POST /containers/create` for `spec`.
-std::string container_body(const ContainerSpec& spec, bool has_input);
-
 }  // namespace autopack::engine

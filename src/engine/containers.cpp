@@ -4,6 +4,7 @@
 #include "base/url.hpp"
 #include "engine/container.hpp"
 #include "engine/container_owner.hpp"
+#include "engine/container_request.hpp"
 #include "engine/image_file.hpp"
 #include "engine/json_lines.hpp"
 #include "engine/output_frames.hpp"
@@ -76,13 +77,7 @@ public:
   }
 
   void make(const std::string& name, const ContainerSpec& spec) override {
-    auto body = parse_json(container_body(api_.with_proxies(spec), false));
-    body["Labels"][owner_label.data()] = this_owner();
-    auto request =
-        api_.short_request("make a container", "POST", "/containers/create?name=" + name);
-    request.headers.push_back({"Content-Type", "application/json"});
-    request.body = write_json(body);
-    api_.send_ok(request);
+    api_.send_ok(creation_of(api_, name, spec, false));
   }
 
   ContainerState run(const std::string& name, const ContainerEvents& events) override {

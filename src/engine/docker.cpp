@@ -167,7 +167,13 @@ BuildResult build_image(Api& api, const BuildRequest& request) {
     throw;
   }
   if (progress.failure()) {
-    throw context.error_of(*progress.failure());
+    auto error = context.error_of(*progress.failure());
+    if (api.info().store_lacks_upload &&
+        progress.failure()->message.find("BuildKit") != std::string::npos) {
+      error.hint(
+          "Docker 28 or newer, or this one without `containerd-snapshotter`, builds with BuildKit");
+    }
+    throw error;
   }
   if (!progress.image_id()) {
     throw Error(ErrorKind::remote, "the engine ended the build without an image");

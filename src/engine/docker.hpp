@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "base/report.hpp"
 #include "base/secret.hpp"
+#include "base/url.hpp"
 #include "engine/build_failure.hpp"
 #include "http/client.hpp"
 #include "image/facts.hpp"
@@ -33,18 +34,32 @@ using Proxies = std::map<std::string, Secret>;
 /// line does; nothing if the file does not exist or cannot be read.
 Proxies find_proxies(const Environment& environment, const std::string& url);
 
+class SshTunnel;
+
 /// The address of a Docker Engine, and its source.
 struct Endpoint {
-  std::string url{};  ///< `unix:///var/run/docker.sock`, `tcp://host:2376`
+  std::string url{};  ///< `unix:///var/run/docker.sock`, `tcp://host:2376`, `ssh://user@host`
   http::Tls tls{};    ///< for tcp with TLS
   bool use_tls{false};
-  std::string origin{"the default"};  ///< "DOCKER_HOST", "docker context `name`"
+  std::string origin{"the default"};    ///< "DOCKER_HOST", "docker context `name`"
+  std::shared_ptr<SshTunnel> tunnel{};  ///< for ssh
+  /// Nothing listens at `url`, but podman is installed and can: start `podman system service`.
+  bool starts_podman{false};
+
+  /// Returns true if the engine can access this machine's files.
+  bool is_local() const { return url.starts_with("unix://"); }
+
+  /// Returns the address for messages, without a login; ssh's user is none.
+  std::string text() const { return tunnel ? url : redact_url(url); }
 };
 
-/// Returns the endpoint from DOCKER_HOST (with DOCKER_TLS_VERIFY, DOCKER_CERT_PATH),
-/// DOCKER_CONTEXT, or `currentContext` of config.json, else the default socket. Throws Error(usage)
-/// for an unsupported value (ssh).
+/// Returns the endpoint of `flag` (`--engine-host`), else of DOCKER_HOST (with DOCKER_TLS_VERIFY,
+/// DOCKER_CERT_PATH), DOCKER_CONTEXT, or `currentContext` of config.json. If none of them names
+/// one, returns the first socket that accepts a connection: the default, those of a rootless
+/// engine, Docker Desktop, OrbStack, Colima, Rancher Desktop and Podman; else Podman's if it is
+/// installed, else the default. Throws Error(usage) for an unsupported value.
 Endpoint find_endpoint(const Environment& environment,
+                       const std::optional<std::string>& flag = std::nullopt,
                        const std::filesystem::path& default_socket = "/var/run/docker.sock");
 
 struct EngineInfo {
@@ -52,7 +67,11 @@ struct EngineInfo {
   std::string api_version{};  ///< negotiated
   std::string platform{};     ///< of the engine: `linux/amd64`
   bool buildkit{false};
+  /// The engine keeps its images in containerd's store, from which its BuildKit (before 28.0)
+  /// cannot read an uploaded context. So `buildkit` is false. Source: moby's commit 8d5cf1db1e.
+  bool store_lacks_upload{false};
   bool podman{false};
+  bool is_local{true};         ///< the engine can access this machine's files
   bool reports_origin{false};  ///< Docker::repositories_with returns a result
 };
 
@@ -136,6 +155,7 @@ struct ContainerSpec {
     std::string host_path{};
     std::string container_path{};
     bool read_only{true};
+    std::string selinux_label{};  ///< `z` (shared) or `Z` (private): the engine labels the files
   };
 
   std::vector<Mount> mounts{};
@@ -259,6 +279,7 @@ std::unique_ptr<Docker> make_docker(const DockerOptions& options);
 
 /// Settings of an engine that building does not need.
 struct EngineSettings {
+  std::string store{};                        ///< `overlay2`, `containerd (overlayfs)`
   std::string root_directory{};               ///< its image store, on the engine's machine
   std::optional<std::string> https_proxy{};   ///< for pulls and pushes
   std::optional<std::uint64_t> free_bytes{};  ///< in the image store; absent if it is on another

@@ -1,10 +1,16 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
 #include "engine/docker.hpp"
+#include "engine/local_socket.hpp"
+#include "engine/ssh_tunnel.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <vector>
 
 namespace autopack::engine {
 
@@ -39,26 +45,28 @@ void check_url(const std::string& url, const std::string& origin) {
   if (scheme == "unix" && url.size() > 7) {
     return;
   }
-  if (scheme == "ssh") {
-    throw Error(ErrorKind::usage, fmt::format("cannot reach an engine through `{}` (from {})",
-                                              redact_url(url), origin))
-        .cause("autopack does not speak ssh")
-        .hint(fmt::format("ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock {} &",
-                          shell_quote(url.substr(6))))
-        .hint("export DOCKER_HOST=unix:///tmp/engine.sock");
+  if (scheme == "ssh" && parse_ssh_address(url)) {
+    return;
   }
   const bool known = scheme == "tcp" || scheme == "http" || scheme == "https";
   if (!known || !Url::parse(url)) {
     throw Error(ErrorKind::usage,
                 fmt::format("`{}` is not an engine's address (from {})", redact_url(url), origin))
         .hint("export DOCKER_HOST=unix:///var/run/docker.sock")
-        .hint("export DOCKER_HOST=tcp://127.0.0.1:2375");
+        .hint("export DOCKER_HOST=tcp://127.0.0.1:2375")
+        .hint("export DOCKER_HOST=ssh://user@host");
   }
 }
 
-Endpoint from_host_variable(const std::string& host, const Environment& environment) {
-  Endpoint endpoint{.url = host, .origin = "DOCKER_HOST"};
+Endpoint from_host(const std::string& host,
+                   const std::string& origin,
+                   const Environment& environment) {
+  Endpoint endpoint{.url = host, .origin = origin};
   check_url(host, endpoint.origin);
+  if (auto address = parse_ssh_address(host)) {
+    endpoint.tunnel = std::make_shared<SshTunnel>(*std::move(address));
+    return endpoint;
+  }
   const bool verify = environment.get("DOCKER_TLS_VERIFY").has_value();
   endpoint.use_tls =
       verify || environment.get("DOCKER_TLS").has_value() || host.starts_with("https://");
@@ -102,6 +110,11 @@ Endpoint from_context(const std::string& name,
         .cause(fmt::format("`{}` has no `Endpoints.docker.Host`", file.string()));
   }
   check_url(host->get<std::string>(), found.origin);
+  if (auto address = parse_ssh_address(host->get<std::string>())) {
+    found.url = host->get<std::string>();
+    found.tunnel = std::make_shared<SshTunnel>(*std::move(address));
+    return found;
+  }
   const fs::path certificates = contexts / "tls" / id / "docker";
   const auto skip = endpoint.find("SkipTLSVerify");
   const bool verify = skip == endpoint.end() || !skip->is_boolean() || !skip->get<bool>();
@@ -136,24 +149,76 @@ std::optional<Context> current_context(const Environment& environment) {
   return std::nullopt;
 }
 
+struct KnownSocket {
+  fs::path path{};
+  const char* origin{""};
+};
+
+fs::path podman_socket(const Environment& environment) {
+  const auto runtime = environment.get("XDG_RUNTIME_DIR");
+  if (runtime && ::geteuid() != 0) {
+    return fs::path{*runtime} / "podman/podman.sock";
+  }
+  return ::geteuid() == 0
+             ? fs::path{"/run/podman/podman.sock"}
+             : fs::path{fmt::format("/tmp/podman-run-{}/podman/podman.sock", ::geteuid())};
+}
+
+/// Where engines put their sockets, in order of preference.
+std::vector<KnownSocket> known_sockets(const Environment& environment,
+                                       const fs::path& default_socket) {
+  std::vector<KnownSocket> sockets{{default_socket, "the default"}};
+  if (const auto runtime = environment.get("XDG_RUNTIME_DIR")) {
+    sockets.push_back({fs::path{*runtime} / "docker.sock", "the default of a rootless engine"});
+  }
+  const auto home = environment.home();
+  const auto configuration = environment.get("XDG_CONFIG_HOME");
+  for (const KnownSocket& socket : {
+           KnownSocket{home / ".docker/desktop/docker.sock", "Docker Desktop"},
+           KnownSocket{home / ".docker/run/docker.sock", "Docker Desktop"},
+           KnownSocket{home / ".orbstack/run/docker.sock", "OrbStack"},
+           KnownSocket{home / ".colima/default/docker.sock", "Colima"},
+           KnownSocket{(configuration ? fs::path{*configuration} : home / ".config") /
+                           "colima/default/docker.sock",
+                       "Colima"},
+           KnownSocket{home / ".rd/docker.sock", "Rancher Desktop"},
+           KnownSocket{podman_socket(environment), "Podman"},
+       }) {
+    sockets.push_back(socket);
+  }
+  return sockets;
+}
+
+/// For an engine that nothing names.
+Endpoint first_that_listens(const Environment& environment, const fs::path& default_socket) {
+  for (const auto& [path, origin] : known_sockets(environment, default_socket)) {
+    if (accepts_connection(path)) {
+      return {.url = "unix://" + path.string(), .origin = origin};
+    }
+  }
+  if (find_program("podman", environment.get("PATH").value_or(""))) {
+    return {.url = "unix://" + podman_socket(environment).string(),
+            .origin = "Podman, since no engine is running",
+            .starts_podman = true};
+  }
+  return {.url = "unix://" + default_socket.string()};
+}
+
 }  // namespace
 
-Endpoint find_endpoint(const Environment& environment, const fs::path& default_socket) {
-  if (const auto host = environment.get("DOCKER_HOST")) {
-    return from_host_variable(*host, environment);
+Endpoint find_endpoint(const Environment& environment,
+                       const std::optional<std::string>& flag,
+                       const fs::path& default_socket) {
+  const auto host = flag ? flag : environment.get("DOCKER_HOST");
+  if (host) {
+    auto endpoint = from_host(*host, flag ? "`--engine-host`" : "DOCKER_HOST", environment);
+    endpoint.starts_podman = endpoint.url == "unix://" + podman_socket(environment).string();
+    return endpoint;
   }
   if (const auto context = current_context(environment); context && context->name != "default") {
     return from_context(context->name, context->origin, environment);
   }
-  std::error_code ignored;
-  if (const auto runtime = environment.get("XDG_RUNTIME_DIR");
-      runtime && !fs::exists(default_socket, ignored)) {
-    const fs::path rootless = fs::path{*runtime} / "docker.sock";
-    if (fs::exists(rootless, ignored)) {
-      return {.url = "unix://" + rootless.string(), .origin = "the default of a rootless engine"};
-    }
-  }
-  return {.url = "unix://" + default_socket.string()};
+  return first_that_listens(environment, default_socket);
 }
 
 }  // namespace autopack::engine

@@ -2,6 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "engine/container_owner.hpp"
 #include "engine/image_file.hpp"
 #include "engine/images.hpp"
 #include "engine/json_lines.hpp"
@@ -25,11 +26,19 @@ void look_into(Api& api,
                const std::string& image,
                const std::string& platform,
                const std::function<void(const std::string& archive)>& look) {
-  const std::string wanted = platform.empty() ? "" : "platform=" + percent_encode(platform);
-  // Images without a command need one here, but it never runs.
-  const json body{{"Image", image}, {"Cmd", {"true"}}, {"NetworkDisabled", true}};
-  const std::string name =
-      api.create_container(fmt::format("look into image `{}`", image), write_json(body), wanted);
+  const std::string name = api.create_container([&](const std::string& new_name) {
+    auto request = api.short_request(
+        fmt::format("look into image `{}`", image), "POST",
+        fmt::format("/containers/create?name={}{}", new_name,
+                    platform.empty() ? "" : "&platform=" + percent_encode(platform)));
+    request.headers.push_back({"Content-Type", "application/json"});
+    // Images without a command need one here, but it never runs.
+    request.body = write_json(json{{"Image", image},
+                                   {"Cmd", {"true"}},
+                                   {"NetworkDisabled", true},
+                                   {"Labels", {{owner_label.data(), this_owner()}}}});
+    return request;
+  });
   const auto removal = api.removal_of(name);
   try {
     look("/containers/" + name + "/archive?path=");

@@ -32,17 +32,33 @@ Problems or_error(const std::string& check, const std::function<Problems()>& loo
 
 Problem judge_engine(const engine::EngineInfo& info, const engine::Endpoint& endpoint) {
   const auto what = fmt::format("{} {} at `{}`, from {}", info.podman ? "Podman" : "Docker Engine",
-                                printable(info.version), redact_url(endpoint.url), endpoint.origin);
+                                printable(info.version), endpoint.text(), endpoint.origin);
+  const auto version = fmt::format("API {}", printable(info.api_version));
+  if (info.podman) {
+    return ok("engine", what, version + ", builds with Buildah; index credentials need BuildKit");
+  }
+  if (info.store_lacks_upload) {
+    return warning(
+        "engine", what + ", with containerd's store",
+        "its BuildKit cannot read what autopack sends with this store, so the classic "
+        "builder is used: without index credentials and caches of pip",
+        {"sudo apt-get install docker-ce   # Docker 28 or newer can",
+         R"(set `"features": {"containerd-snapshotter": false}` in /etc/docker/daemon.json)"});
+  }
   if (!info.buildkit) {
     return warning("engine", what + ", without BuildKit",
                    "index credentials and caches of pip need BuildKit",
                    {"sudo apt-get install docker.io, or use an engine of 18.09 or newer"});
   }
-  return ok("engine", what, fmt::format("API {}, BuildKit", printable(info.api_version)));
+  return ok("engine", what, version + ", BuildKit");
 }
 
 Problems judge_settings(const engine::EngineSettings& settings, const Environment& environment) {
   Problems findings;
+  if (!settings.store.empty()) {
+    findings.push_back(
+        ok("store", fmt::format("the engine keeps images in {}", printable(settings.store))));
+  }
   if (settings.free_bytes) {
     const auto what = fmt::format("{} are free in `{}`", human_size(*settings.free_bytes),
                                   printable(settings.root_directory));

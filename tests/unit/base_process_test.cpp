@@ -1,13 +1,18 @@
 #include "base/background.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 #include "base/process.hpp"
+#include "base/started_process.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <string>
+#include <thread>
 
 namespace autopack::base_process_test {
 
@@ -86,6 +91,46 @@ TEST_CASE("processes are fed and read") {
   Cancellation stop{.requested = true};
   CHECK_THROWS_AS(static_cast<void>(run_process({"sleep", "600"}, "", {.cancellation = &stop})),
                   Interrupted);
+}
+
+namespace {
+
+int status_of(StartedProcess& process) {
+  for (int i = 0; i < 1000 && !process.status(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  return process.status().value();
+}
+
+}  // namespace
+
+TEST_CASE("a started program has a stream, and its messages are bounded") {
+  StartedProcess quiet{{"cat"}, -1};
+  CHECK(status_of(quiet) == 0);
+  CHECK(quiet.last_errors().empty());
+  StartedProcess wordy{{"sh", "-c", "seq 7 >&2; printf '\\033x\\n' >&2; exit 3"}, -1, true};
+  CHECK(status_of(wordy) == 3);
+  CHECK(wordy.last_errors() == "5; 6; 7; \\x1bx");
+  StartedProcess endless{{"sh", "-c", "head -c 10000000 /dev/zero | tr '\\0' x >&2"}, -1};
+  status_of(endless);
+  CHECK(endless.last_errors().size() == 2000);
+  StartedProcess killed{{"sh", "-c", "kill -9 $$"}, -1};
+  CHECK(status_of(killed) == 128 + SIGKILL);
+  CHECK_THROWS_WITH_AS((StartedProcess{{"/nowhere/program"}, -1}), "cannot run `/nowhere/program`",
+                       Error);
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  const FileDescriptor ours{ends[0]};
+  {
+    const FileDescriptor theirs{ends[1]};
+    StartedProcess echo{{"cat"}, theirs.get()};
+    REQUIRE(::write(ours.get(), "hello", 5) == 5);
+    char text[5];
+    REQUIRE(::recv(ours.get(), text, 5, MSG_WAITALL) == 5);
+    CHECK(std::string(text, 5) == "hello");
+    ::shutdown(ours.get(), SHUT_WR);
+    CHECK(status_of(echo) == 0);
+  }
 }
 
 }  // namespace autopack::base_process_test

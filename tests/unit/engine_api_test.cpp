@@ -2,7 +2,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "build/docker/build_context.hpp"
-#include "engine/container.hpp"
+#include "engine/container_request.hpp"
 #include "engine/docker.hpp"
 #include "support/loopback_server.hpp"
 #include "support/recording_reporter.hpp"
@@ -286,6 +286,83 @@ TEST_CASE("a container is described as docker run would") {
   CHECK_FALSE(plain.contains("Cmd"));
   CHECK_FALSE(plain.contains("Entrypoint"));
   CHECK_FALSE(plain["HostConfig"].contains("DeviceRequests"));
+}
+
+TEST_CASE("a volume has the label that it asks for") {
+  const engine::ContainerSpec spec{
+      .image = "x",
+      .mounts = {{.host_path = "/a", .container_path = "/b", .selinux_label = "Z"},
+                 {.host_path = "/c", .container_path = "/d", .read_only = false}}};
+  const auto host = parse_json(engine::container_body(spec, false, true))["HostConfig"];
+  CHECK(host["Binds"].dump() == R"(["/a:/b:ro,Z"])");
+  CHECK(host["Mounts"].size() == 1);
+  CHECK(host["SecurityOpt"].dump() == R"(["label=disable"])");
+  CHECK_FALSE(
+      parse_json(engine::container_body(spec, false))["HostConfig"].contains("SecurityOpt"));
+  const auto podmans = parse_json(engine::podman_body("n", spec, false, true));
+  CHECK(podmans["mounts"][0]["options"].dump() == R"(["rbind","ro","Z"])");
+  CHECK(podmans["mounts"][1]["options"].dump() == R"(["rbind","rw"])");
+  CHECK(podmans["selinux_opts"].dump() == R"(["disable"])");
+}
+
+TEST_CASE("Podman gets GPUs by their names as devices") {
+  using Names = std::vector<std::string>;
+  CHECK(engine::cdi_names({}).empty());
+  CHECK(engine::cdi_names({.gpus = true}) == Names{"nvidia.com/gpu=all"});
+  CHECK(engine::cdi_names({.gpus = true, .gpu_count = 2}) ==
+        Names{"nvidia.com/gpu=0", "nvidia.com/gpu=1"});
+  CHECK(engine::cdi_names({.gpus = true, .gpu_ids = {"0", "GPU-8f"}}) ==
+        Names{"nvidia.com/gpu=0", "nvidia.com/gpu=GPU-8f"});
+  CHECK(engine::cdi_names({.gpu_ids = {"amd.com/gpu=1"}}) == Names{"amd.com/gpu=1"});
+  const auto body = parse_json(engine::podman_body(
+      "name",
+      {.image = "x",
+       .arguments = {"a"},
+       .command = {"sh"},
+       .environment = {{"A", "b"}},
+       .ports = {{.host_address = "127.0.0.1", .host_port = "8000", .container_port = "80/udp"}},
+       .gpus = true,
+       .network_mode = "job",
+       .host_name = "worker",
+       .memory = 1000,
+       .processors = 0.5},
+      true));
+  CHECK(body["devices"].dump() == R"([{"path":"nvidia.com/gpu=all"}])");
+  CHECK(body["entrypoint"].dump() == R"(["sh"])");
+  CHECK(body["command"].dump() == R"(["a"])");
+  CHECK(body["env"].dump() == R"({"A":"b"})");
+  CHECK(body["ipcns"]["nsmode"] == "host");
+  CHECK(body["stdin"] == true);
+  CHECK(body["portmappings"].dump() ==
+        R"([{"container_port":80,"host_ip":"127.0.0.1","host_port":8000,"protocol":"udp"}])");
+  CHECK(body["Networks"].dump() == R"({"job":{"aliases":["worker"]}})");
+  CHECK(body["resource_limits"].dump() ==
+        R"({"cpu":{"period":100000,"quota":50000},"memory":{"limit":1000,"swap":1000}})");
+  CHECK(body["labels"].contains("autopack.owner"));
+}
+
+TEST_CASE("a store from which BuildKit cannot read is recognised") {
+  const auto with = [](const std::string& version, const std::string& store) {
+    LoopbackServer server{[=](const ReceivedRequest& request) {
+      if (request.target == "/_ping") {
+        return Reply{
+            .headers = {{"Api-Version", version}, {"Ostype", "linux"}, {"Builder-Version", "2"}}};
+      }
+      if (request.target.ends_with("/info")) {
+        return Reply{.body = store};
+      }
+      return Reply{.body = R"({"Version":"x","Os":"linux","Arch":"amd64"})"};
+    }};
+    return Engine{server.url()}.docker->info();
+  };
+  const std::string containerd =
+      R"({"Driver":"overlayfs","DriverStatus":[["driver-type","io.containerd.snapshotter.v1"]]})";
+  CHECK(with("1.45", containerd).store_lacks_upload);
+  CHECK_FALSE(with("1.45", containerd).buildkit);
+  CHECK(with("1.45", R"({"Driver":"overlay2","DriverStatus":[["Backing","extfs"]]})").buildkit);
+  CHECK(with("1.45", "[]").buildkit);
+  CHECK(with("1.48", containerd).buildkit);
+  CHECK(with("1.41", containerd).buildkit);
 }
 
 }  // namespace autopack::engine_api_test

@@ -35,7 +35,11 @@ TEST_CASE("an engine is reported with its address, its lack of BuildKit as a war
   CHECK(good.severity == Severity::ok);
   CHECK(good.message.find("DOCKER_HOST") != std::string::npos);
   CHECK(good.message.find("secret") == std::string::npos);
-  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).severity == Severity::warning);
+  CHECK(judge_engine({.version = "4", .podman = true}, endpoint).severity != Severity::warning);
+  CHECK(judge_engine({.version = "17"}, endpoint).severity == Severity::warning);
+  const auto stored = judge_engine({.version = "26", .store_lacks_upload = true}, endpoint);
+  CHECK(stored.severity == Severity::warning);
+  CHECK(stored.message.find("containerd's store") != std::string::npos);
 }
 
 TEST_CASE("an engine that is not there is an error, one that is silent is not") {
