@@ -66,7 +66,7 @@ std::optional<ContainerSpec::Mount> read_volume(const std::string& text,
     return mode == "ro" || mode == "rw" || mode == "z" || mode == "Z";
   });
   if (parts.size() < 2 || parts.size() > 3 || !all_known) {
-    problems.push_back(value_problem("--volume", text, "is not `HOST:CONTAINER[:ro][,z]`", hint));
+    problems.push_back(value_problem("--volume", text, "is not `HOST:CONTAINER[:ro]`", hint));
     return std::nullopt;
   }
   if (!parts[1].starts_with('/')) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 
 namespace autopack::cli {
@@ -53,7 +54,8 @@ public:
         checks.push_back(std::move(check));
       }
     }
-    append(findings, preflight::run_checks(checks, sources.stop(), *session.services.cancellation));
+    append(findings, preflight::run_checks(checks, sources.stop(), *session.services.cancellation,
+                                           time_for_checks(session)));
     return print(session, preflight::without_repeats(findings));
   }
 
@@ -136,13 +138,28 @@ private:
                       }});
   }
 
+  /// An engine behind ssh, and one that has to start, need more time.
+  static std::chrono::milliseconds time_for_checks(Session& session) {
+    try {
+      const auto endpoint =
+          engine::find_endpoint(session.services.environment, session.global.engine_host);
+      if (endpoint.tunnel || endpoint.starts_podman) {
+        return std::chrono::seconds{20};
+      }
+    } catch (const Error&) {
+      // The check of the engine reports it.
+    }
+    return preflight::time_for_checks;
+  }
+
   static Problems look_at_engine(Session& session, PreflightSources& sources) {
     return preflight::or_error("engine", [&] {
       const auto& environment = session.services.environment;
-      const engine::DockerOptions options{.endpoint = engine::find_endpoint(environment, session.global.engine_host),
-                                          .reporter = &session.console,
-                                          .cancellation = &sources.stop(),
-                                          .client = &sources.client()};
+      const engine::DockerOptions options{
+          .endpoint = engine::find_endpoint(environment, session.global.engine_host),
+          .reporter = &session.console,
+          .cancellation = &sources.stop(),
+          .client = &sources.client()};
       Problems findings{
           preflight::judge_engine(engine::make_docker(options)->info(), options.endpoint)};
       append(findings, preflight::judge_settings(engine::read_settings(options), environment));

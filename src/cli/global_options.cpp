@@ -47,8 +47,9 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
              "act as this service account; delegates before it, with commas");
   flags.section("General", false);
   flags.text("-C,--directory", "DIR", options.directory, "work as if started in DIR");
-  flags.text("--engine-host", "URL", options.engine_host,
-             "docker's engine, such as ssh://user@host; default: DOCKER_HOST, else the running one");
+  flags.text(
+      "--engine-host", "URL", options.engine_host,
+      "docker's engine, such as ssh://user@host; default: DOCKER_HOST, else the running one");
   flags.text("--format", "FORMAT", options.format, "`json` or `value(KEY)`");
   flags.text("--flags-file", "FILE", options.flags_file, "YAML or JSON file of flags");
   flags.toggle("-q,--quiet", options.quiet, "only errors");

@@ -130,8 +130,11 @@ bool is_left(const Api& api, const nlohmann::json& labels) {
 }
 
 std::vector<std::string> left_containers(Api& api) {
-  const nlohmann::json filters{{"label", nlohmann::json::array({std::string{owner_label}})},
-                               {"status", {"created", "exited", "dead"}}};
+  nlohmann::json filters{{"label", nlohmann::json::array({std::string{owner_label}})},
+                         {"status", {"created", "exited"}}};
+  if (!api.info().podman) {
+    filters["status"].push_back("dead");  // Podman refuses the word
+  }
   const auto response = api.send_ok(
       api.short_request("list containers", "GET",
                         "/containers/json?all=1&filters=" + percent_encode(write_json(filters))));

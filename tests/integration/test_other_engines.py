@@ -1,9 +1,5 @@
-"""Engines that are not this machine's Docker: behind ssh, with containerd's store, and Podman without root.
+"""Engines that are not this machine's Docker: behind ssh, with containerd's store, and Podman without root."""
 
-The engines of Debian 13 run in a root file system of that release, kept in the cache, in a network of their own.
-"""
-
-import functools
 import getpass
 import json
 import os
@@ -14,6 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
+import other_engines
 import testbed
 from testbed import autopack
 
@@ -122,105 +119,50 @@ class Ssh(unittest.TestCase):
         self.assertIn('ssh', answer.err)
 
 
-# Runs a command in the root file system $1: as its root by pivot_root, because a changed root may not make user namespaces.
-ENTER = '''set -e; root=$1; shift
-mount --bind "$root" "$root"; cd "$root"; mkdir -p old
-for name in proc sys dev; do mount --rbind "/$name" "$name"; done
-mount --rbind /tmp tmp; mount -t tmpfs tmpfs run
-pivot_root . old; cd /; umount -l old; exec "$@"
-'''
-
-
-@functools.cache
-def debian_13():
-    """Returns a root file system of Debian 13 with its engines, made once and kept."""
-    packages = ['docker.io', 'podman', 'uidmap', 'passt', 'iptables', 'ca-certificates']
-    said = testbed.run(['bash', testbed.SUPPORT, 'root_tar', 'engines', *packages],
-                       env=dict(os.environ, autopack_suite='trixie'), timeout=600)
-    tar = pathlib.Path(said.stdout.decode().strip())
-    root = tar.with_suffix('')
-    if not root.exists():
-        partial = pathlib.Path(tempfile.mkdtemp(prefix='engines-', dir=tar.parent))
-        testbed.run(['tar', '-x', '-f', tar, '-C', partial])
-        partial.chmod(FOLDER_MODE)
-        partial.rename(root)
-    return root
-
-
-class Network:
-    """A network of its own with a registry that has the executor image."""
-
-    def __init__(self, add_cleanup):
-        self.name = f'autopack-{os.getpid()}-{testbed.free_port()}'
-        testbed.run(['ip', 'netns', 'add', self.name])
-        add_cleanup(testbed.run, ['ip', 'netns', 'delete', self.name])
-        testbed.run(['ip', '-n', self.name, 'link', 'set', 'lo', 'up'])
-        folder = testbed.new_folder('registry', testbed.memory())
-        started(add_cleanup, self.inside('bash', testbed.SUPPORT, 'run_registry', folder, 5000), folder / 'log')
-        self.base = '127.0.0.1:5000/python:1'
-        testbed.executor()
-        copy = self.inside('skopeo', 'copy', '--quiet', '--dest-tls-verify=false', f'docker-daemon:{testbed.EXECUTOR}',
-                           f'docker://{self.base}')
-        testbed.wait_until(lambda: testbed.run(copy, check=False).returncode == 0, what='the registry')
-
-    def inside(self, *command):
-        return ['nsenter', f'--net=/run/netns/{self.name}', *command]
-
-    def autopack(self, *arguments, **options):
-        result = testbed.run(self.inside(testbed.binary, *arguments), **options)
-        return testbed.Answer([str(argument) for argument in arguments], result)
-
-
 class Debian13(unittest.TestCase):
-    """Docker 26.1, whose BuildKit cannot read an uploaded context if images are in containerd's store."""
+    """The engines of a newer release."""
 
-    def engine(self, has_containerd_store):
-        network = Network(self.addCleanup)
-        folder = testbed.new_folder('engine')
-        (folder / 'daemon.json').write_text(json.dumps({'features': {'containerd-snapshotter': has_containerd_store}}))
-        socket = folder / 'docker.sock'
-        started(self.addCleanup, network.inside(
-            'unshare', '-m', '--propagation', 'private', 'bash', '-c', ENTER, 'enter', debian_13(), 'dockerd', '--config-file',
-            folder / 'daemon.json', '--data-root', folder / 'data', '--exec-root', '/run/exec', '--pidfile', '/run/docker.pid',
-            '--host', f'unix://{socket}'), folder / 'log')
-        env = testbed.environment(DOCKER_HOST=f'unix://{socket}')
-        testbed.wait_until(lambda: testbed.run(['docker', 'version'], check=False, env=env).returncode == 0, 40, 'the engine')
-        return network, env
-
-    def build_push_and_run(self, network, env):
-        folder = testbed.example('script')
-        flags = ['--executor-image-uri', network.base, '--script=trainer/task.py', '--engine=docker']
-        answer = network.autopack('build', *flags, '--output-image-uri=127.0.0.1:5000/out:t', env=env, cwd=folder)
-        self.assertTrue(answer.out.startswith('127.0.0.1:5000/out@sha256:'), answer)
-        said = testbed.run(network.inside('docker', 'run', '--rm', answer.out.strip()), env=env).stdout.decode()
-        self.assertIn('accuracy: 0.9', said)
-        answer = network.autopack('run', *flags, env=env, cwd=folder)
-        self.assertIn('accuracy: 0.9', answer.out)
-        answer = network.autopack('build', *flags, '--output-image-uri=127.0.0.1:5000/out:t', env=env, cwd=folder)
+    def build_push_and_run(self, host):
+        env, folder = testbed.environment(DOCKER_HOST=host), testbed.example('script')
+        flags = ['--executor-image-uri', testbed.pushed_executor('debian-13'), '--script=trainer/task.py', '--engine=docker']
+        target = testbed.image_name('debian-13')
+        answer = autopack('build', *flags, '--output-image-uri', f'{target}:t', env=env, cwd=folder)
+        self.assertTrue(answer.out.startswith(f'{target}@sha256:'), answer)
+        self.assertIn('accuracy: 0.9', testbed.run_image(answer.out.strip()))
+        self.assertIn('accuracy: 0.9', autopack('run', *flags, env=env, cwd=folder).out)
+        answer = autopack('build', *flags, '--output-image-uri', f'{target}:t', env=env, cwd=folder)
         self.assertIn('Reused', answer.err)
+        return autopack('doctor', env=env, status=1).out
 
-    def test_containerds_store(self):
-        network, env = self.engine(True)
-        doctor = testbed.run(network.inside(testbed.binary, 'doctor'), env=env, check=False).stdout.decode()
-        self.assertIn("with containerd's store", doctor)
-        self.assertIn('the classic', doctor)
-        self.assertIn('containerd (overlayfs)', doctor)
-        self.build_push_and_run(network, env)
-        folder = testbed.write_tree({'Dockerfile': f'FROM {network.base}\nRUN --mount=type=cache,target=/x true\n'})
-        answer = testbed.run(network.inside(testbed.binary, 'build', '--dockerfile=Dockerfile', '--no-push'), env=env, cwd=folder,
-                             check=False)
-        self.assertIn('Docker 28 or newer', answer.stderr.decode())
+    def test_docker_with_containerds_store(self):
+        """Docker 26.1, whose BuildKit cannot read an uploaded context then."""
+        with other_engines.docker_26(containerd_store=True) as host:
+            doctor = self.build_push_and_run(host)
+            self.assertIn("with containerd's store", doctor)
+            self.assertIn('classic builder', doctor)
+            self.assertIn('containerd (overlayfs)', doctor)
+            folder = testbed.write_tree({
+                'Dockerfile': f'FROM {testbed.pushed_executor("debian-13")}\nRUN --mount=type=cache,target=/x true\n'})
+            answer = autopack('build', '--dockerfile=Dockerfile', '--no-push', cwd=folder, status=2,
+                              env=testbed.environment(DOCKER_HOST=host))
+            self.assertIn('Docker 28 or newer', answer.err)
 
-    @testbed.nightly('test_containerds_store')
-    def test_dockers_own_store(self):
-        network, env = self.engine(False)
-        doctor = testbed.run(network.inside(testbed.binary, 'doctor'), env=env, check=False).stdout.decode()
-        self.assertIn('BuildKit', doctor)
-        self.build_push_and_run(network, env)
+    @testbed.nightly('test_docker_with_containerds_store')
+    def test_docker_with_its_own_store(self):
+        with other_engines.docker_26(containerd_store=False) as host:
+            self.assertIn('BuildKit', self.build_push_and_run(host))
+
+    @testbed.nightly('RootlessPodman')
+    def test_podman_5_without_root(self):
+        testbed.hold_podman(self.addCleanup)
+        with other_engines.podman_5() as host:
+            self.assertIn('Podman 5', self.build_push_and_run(host))
 
 
 # Gives the user the device that a network of its own needs, as udev does on other machines.
-AS_USER = '''set -e; mknod "$1" c 10 200; chmod 666 "$1"; mount --bind "$1" /dev/net/tun; shift; exec runuser -u "$@"'''
+# And the descriptions of devices, which Podman 4 reads only in these folders.
+AS_USER = '''set -e; mknod "$1" c 10 200; chmod 666 "$1"; mount --bind "$1" /dev/net/tun; mount --bind "$2" /etc/cdi
+shift 2; exec runuser -u "$@"'''
 CDI = {'cdiVersion': '0.5.0', 'kind': 'nvidia.com/gpu', 'devices': [
     {'name': name, 'containerEdits': {'env': [f'DEVICE_{name}=here']}} for name in ('all', '0', '1')]}
 
@@ -243,12 +185,15 @@ class RootlessPodman(unittest.TestCase):
         runtime = cls.folder / 'run'
         runtime.mkdir(0o700)
         shutil.chown(runtime, cls.user)
-        devices = cls.folder / 'cdi'
-        devices.mkdir()
-        (devices / 'gpus.json').write_text(json.dumps(CDI))
+        if not pathlib.Path('/etc/cdi').exists():
+            pathlib.Path('/etc/cdi').mkdir()
+            cls.addClassCleanup(pathlib.Path('/etc/cdi').rmdir)
+        cls.devices = cls.folder / 'cdi'
+        cls.devices.mkdir()
+        (cls.devices / 'gpus.json').write_text(json.dumps(CDI))
         (cls.folder / 'containers.conf').write_text(
             f'[engine]\ncgroup_manager = "cgroupfs"\nruntime = "{shutil.which("runc")}"\nevents_logger = "file"\n'
-            f'cdi_spec_dirs = ["{devices}"]\n[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n')
+            '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n')
         (cls.folder / 'storage.conf').write_text('[storage]\ndriver = "overlay"\n')
         host = testbed.registry()
         (cls.folder / 'registries.conf').write_text(f'[[registry]]\nlocation = "{host}"\ninsecure = true\n')
@@ -262,7 +207,7 @@ class RootlessPodman(unittest.TestCase):
 
     def run_as_user(self, *arguments, status=0):
         command = ['unshare', '-m', '--propagation', 'private', 'bash', '-c', AS_USER, 'as-user',
-                   testbed.new_folder() / 'tun', self.user, '--', self.binary, *arguments]
+                   testbed.new_folder() / 'tun', self.devices, self.user, '--', self.binary, *arguments]
         result = testbed.run(command, env=self.environment, cwd=self.project, check=False)
         answer = testbed.Answer([str(argument) for argument in arguments], result)
         self.assertEqual(answer.status, status, answer)
