@@ -27,7 +27,7 @@ USER = 'ada'
 ENTER = '''set -e; root=$1; shift
 mount --bind "$root" "$root"; cd "$root"; mkdir -p old
 for name in proc sys dev; do mount --rbind "/$name" "$name"; done
-mount --rbind "$PLACE" tmp; mount -t tmpfs tmpfs run; mkdir run/lock
+mount --rbind /tmp tmp; mount -t tmpfs tmpfs run; mkdir run/lock
 mknod run/tun c 10 200; chmod 666 run/tun; mount --bind run/tun dev/net/tun
 pivot_root . old; cd /; umount -l old; exec "$@"
 '''
@@ -51,11 +51,11 @@ def debian_13():
 
 @contextlib.contextmanager
 def started(command, place):
-    """Runs a program of Debian 13 that serves, with `place` as its /tmp, for the duration of a with statement."""
+    """Runs a program of Debian 13 that serves, for the duration of a with statement. It sees this machine's /tmp."""
     with open(place / 'log', 'wb') as log:
         process = subprocess.Popen(
             ['unshare', '-m', '--propagation', 'private', 'bash', '-c', ENTER, 'enter', debian_13(), *map(str, command)],
-            env=dict(os.environ, PLACE=str(place)), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         yield process
     finally:
@@ -79,8 +79,8 @@ def docker_26(*, containerd_store):
         testbed.run(['ip', 'address', 'add', '172.31.252.1/24', 'dev', bridge])
         # A separate bridge and no firewall rules: without a name it would remove that of the machine's engine.
         stack.enter_context(started(
-            ['dockerd', '--config-file=/tmp/daemon.json', '--data-root=/tmp/data', '--exec-root=/run/exec',
-             '--pidfile=/run/docker.pid', '--host=unix:///tmp/docker.sock', '--bridge', bridge, '--iptables=false',
+            ['dockerd', '--config-file', place / 'daemon.json', '--data-root', place / 'data', '--exec-root=/run/exec',
+             '--pidfile=/run/docker.pid', '--host', f'unix://{place}/docker.sock', '--bridge', bridge, '--iptables=false',
              '--ip6tables=false'], place))
         yield wait_for(place / 'docker.sock')
 
@@ -99,10 +99,11 @@ def podman_5():
             '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n')
         (place / 'storage.conf').write_text('[storage]\ndriver = "overlay"\n')
         (place / 'registries.conf').write_text(f'[[registry]]\nlocation = "{testbed.registry()}"\ninsecure = true\n')
-        with started(['runuser', '-u', USER, '--', 'env', 'HOME=/tmp/home', 'XDG_RUNTIME_DIR=/tmp/run', 'PODMAN_IGNORE_CGROUPSV1_WARNING=1',
-                      'CONTAINERS_CONF=/tmp/containers.conf', 'CONTAINERS_STORAGE_CONF=/tmp/storage.conf',
-                      'CONTAINERS_REGISTRIES_CONF=/tmp/registries.conf', 'podman', 'system', 'service', '--time=0',
-                      'unix:///tmp/run/podman.sock'], place):
+        variables = {'HOME': 'home', 'XDG_RUNTIME_DIR': 'run', 'CONTAINERS_CONF': 'containers.conf',
+                     'CONTAINERS_STORAGE_CONF': 'storage.conf', 'CONTAINERS_REGISTRIES_CONF': 'registries.conf'}
+        with started(['runuser', '-u', USER, '--', 'env', 'PODMAN_IGNORE_CGROUPSV1_WARNING=1',
+                      *(f'{name}={place}/{file}' for name, file in variables.items()),
+                      'podman', 'system', 'service', '--time=0', f'unix://{place}/run/podman.sock'], place):
             yield wait_for(place / 'run/podman.sock')
     finally:
         shutil.rmtree(place, ignore_errors=True)
