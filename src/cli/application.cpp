@@ -1,5 +1,6 @@
 #include "cli/application.hpp"
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/error_text.hpp"
 #include "cli/help.hpp"
@@ -34,6 +35,10 @@ void report_origins(const FlagSet& flags, Console& console) {
 
 int run_command(const Reading& reading, const Surroundings& surroundings, Console& console) {
   const auto services = make_services(surroundings, reading.global, console);
+  services->agrees = [&console](const std::string& question) {
+    const auto answer = to_lower(trim(console.ask(question).value_or("")));
+    return answer == "y" || answer == "yes";
+  };
   for (const auto& warning : reading.warnings) {
     console.warn(warning);
   }

@@ -14,6 +14,7 @@ public:
   void add_flags(FlagSet& flags) override {
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
+    add_builder_flags(flags, build_);
     add_output_flag(flags, build_);
     flags.toggle("--no-push", no_push_, "leave the image in the docker engine");
   }
@@ -40,6 +41,7 @@ private:
   pipeline::WantedPtr wanted(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
+    choose_cloud_build(build_, request);
     request.reports_git = session.format.kind != OutputFormat::Kind::text;
     auto wanted = [&] {
       const pipeline::ReadingStep step{session.console, request};

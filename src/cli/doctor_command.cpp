@@ -39,6 +39,7 @@ public:
     flags.section("Checking");
     add_skip_checks_flag(flags, skip_checks_);
     add_build_flags(flags, build_);
+    add_builder_flags(flags, build_);
   }
 
   int run(Session& session) override {
@@ -97,8 +98,10 @@ private:
       return planned;
     }
     try {
-      const auto request =
-          read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
+      auto request = read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
+      if (request.package) {
+        choose_cloud_build(build_, *request.package);
+      }
       const auto checked = pipeline::check(session.services, request, nullptr);
       pipeline::report_inferred(session.console, checked.inferred);
       for (const auto& problem : checked.warnings) {

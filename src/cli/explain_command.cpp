@@ -27,6 +27,7 @@ public:
     flags.text("--html", "FILE", page_, "also write a page that shows it as a picture to FILE");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
+    add_builder_flags(flags, build_);
   }
 
   int run(Session& session) override {
@@ -61,6 +62,7 @@ private:
     auto& services = session.services;
     const auto wanted = [&] {
       auto request = package_request(packaging_, build_, session.flags, services.environment);
+      choose_cloud_build(build_, request);
       const pipeline::ReadingStep step{session.console, request};
       return pipeline::scan_wanted(std::move(request), pipeline::Walks::several);
     }();

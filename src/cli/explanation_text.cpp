@@ -328,6 +328,9 @@ std::string outcomes_text(const Explanation& explanation, const plan::Plan& plan
   table.row("upload", upload_text(explanation.upload));
   table.row("engine", explanation.engine_why ? explanation.engine + ": " + *explanation.engine_why
                                              : explanation.engine);
+  if (explanation.cloud_build) {
+    table.row("cloud build", explanation.cloud_build->text());
+  }
   const auto& keys = plan.keys.value();
   table.row("keys", fmt::format("apd-{}, {}", keys.dependencies.substr(0, 16),
                                 packaging::key_tag(keys.image)));
@@ -399,7 +402,7 @@ nlohmann::json explanation_json(const Explanation& explanation) {
   };
   const auto& upload = explanation.upload;
   const auto installer = explanation.installer.value_or(pipeline::Installer{});
-  return {
+  nlohmann::json result{
       {"layers", std::move(layers)},
       {"left_out", std::move(left_out)},
       {"kept", std::move(kept)},
@@ -416,6 +419,14 @@ nlohmann::json explanation_json(const Explanation& explanation) {
       {"installer", {{"name", installer.name}, {"text", printable(installer.text)}}},
       {"engine",
        {{"name", explanation.engine}, {"why", printable(explanation.engine_why.value_or(""))}}}};
+  if (const auto& cloud = explanation.cloud_build) {
+    result["cloud_build"] = {{"why", printable(cloud->why)},
+                             {"project", printable(cloud->project)},
+                             {"region", printable(cloud->region)},
+                             {"bucket", cloud->bucket},
+                             {"files", cloud->files}};
+  }
+  return result;
 }
 
 }  // namespace autopack::cli

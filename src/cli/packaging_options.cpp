@@ -235,6 +235,24 @@ void add_build_flags(FlagSet& flags, BuildOptions& options) {
              "reinstall unpinned packages when older: 1d, 12h");
 }
 
+void add_builder_flags(FlagSet& flags, BuildOptions& options) {
+  flags.text("--builder", "auto|cloud-build", options.builder,
+             "cloud-build: Google builds what needs an engine; it costs money");
+  flags.text("--staging-bucket", "BUCKET", options.staging_bucket,
+             "where Cloud Build gets the files from; default: PROJECT_cloudbuild");
+}
+
+void choose_cloud_build(const BuildOptions& options, packaging::Request& request) {
+  request.uses_cloud_build = options.builder == "cloud-build";
+  request.staging_bucket = options.staging_bucket;
+  if (request.uses_cloud_build && request.engine != packaging::Engine::automatic) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("`--engine={}` and `--builder=cloud-build` exclude each other", options.engine))
+        .hint("`--engine=auto` leaves to Cloud Build only what needs an engine");
+  }
+}
+
 void add_output_flag(FlagSet& flags, BuildOptions& options) {
   flags.list("--output", "WHERE", options.outputs,
              "oci:DIR, tar:FILE or docker; without a registry");

@@ -17,6 +17,8 @@ namespace autopack::cli {
 /// The flags for building an image, of every command that packages.
 struct BuildOptions {
   std::string engine{"auto"};
+  std::string builder{"auto"};
+  std::optional<std::string> staging_bucket{};
   std::string resolver{"uv"};
   std::string source{"worktree"};
   std::optional<std::string> dockerfile{};
@@ -47,6 +49,8 @@ struct PackagingOptions {
 };
 
 void add_build_flags(FlagSet& flags, BuildOptions& options);
+/// Adds the flags about Cloud Build, for commands whose image goes to a registry.
+void add_builder_flags(FlagSet& flags, BuildOptions& options);
 /// Adds `--output`, for commands that store their image.
 void add_output_flag(FlagSet& flags, BuildOptions& options);
 void add_packaging_flag(FlagSet& flags,
@@ -64,6 +68,10 @@ std::vector<std::string> platforms_of(const FlagSet& flags, const BuildOptions& 
 /// As check_build_options, for a command that makes one image: also throws Error(usage) for a
 /// second `--platform`, and for an invalid one.
 void check_build_options(const BuildOptions& options, const FlagSet& flags);
+
+/// Lets `request` use Cloud Build if the flags ask for it. Throws Error(usage) if `--engine` asks
+/// for something else.
+void choose_cloud_build(const BuildOptions& options, packaging::Request& request);
 
 /// Throws Error(usage) if there is neither an executor image nor a Dockerfile that names one, and
 /// nothing may be inferred.

@@ -1,6 +1,7 @@
 #include "cli/services.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "google/artifact_registry.hpp"
 #include "google/project.hpp"
 #include "google/service.hpp"
@@ -36,6 +37,7 @@ std::unique_ptr<Services> make_services(const Surroundings& surroundings,
   };
   makers.google = [&, whole] { return find_google_credentials(global, **whole); };
   makers.artifact_registry = [&, whole] { return find_artifact_registry(global, **whole); };
+  makers.cloud_build = [&, whole] { return find_cloud_build(global, **whole); };
   makers.credentials = find_registry_logins(
       environment, [whole]() -> google::TokenSource& { return (*whole)->google(); });
   auto services = std::make_unique<Services>(environment, reporter, surroundings.cancellation,
@@ -71,6 +73,30 @@ std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions
        .token_directory = environment.cache_directory() / "tokens",
        .cancellation = services.cancellation,
        .reporter = services.reporter});
+}
+
+google::CloudBuildOptions find_cloud_build(const GlobalOptions& global, Services& services) {
+  const auto& environment = services.environment;
+  const auto configuration = google::read_gcloud_configuration(environment, global.configuration);
+  const auto address_of = [&](const char* api) {
+    return google::find_endpoint(api, environment, configuration).value;
+  };
+  google::CloudBuildOptions options{
+      .service = {.credentials = services.google.function(),
+                  .client = &services.client(),
+                  .sleep = google::interruptible_sleep(services.cancellation)},
+      .uninterrupted = services.unstoppable_client.function(),
+      .project = google::find_project(global.project, environment, configuration, {}).value,
+      .region = google::find_region(global.region, environment, configuration).value,
+      .endpoint_override = address_of("cloudbuild"),
+      .storage_override = address_of("storage")};
+  const auto jobs = address_of("aiplatform");
+  const auto there = jobs ? Url::parse(*jobs) : std::nullopt;
+  if (there && there->is_loopback() && (!options.endpoint_override || !options.storage_override)) {
+    throw Error(ErrorKind::environment,
+                "jobs go to this machine, which has no replacement for Cloud Build and its bucket");
+  }
+  return options;
 }
 
 google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,

@@ -24,6 +24,10 @@ registry::CredentialSource find_registry_logins(const Environment& environment,
 std::unique_ptr<google::TokenSource> find_google_credentials(const GlobalOptions& global,
                                                              Services& services);
 
+/// Returns addresses, account, project and region for Cloud Build. Throws Error(environment) if
+/// jobs go to this machine and Cloud Build has no replacement here.
+google::CloudBuildOptions find_cloud_build(const GlobalOptions& global, Services& services);
+
 /// Returns the address and the account for Artifact Registry.
 google::ArtifactRegistryOptions find_artifact_registry(const GlobalOptions& global,
                                                        Services& services);

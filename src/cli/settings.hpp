@@ -72,14 +72,16 @@ std::string settings_schema();
 /// What a flag can reach beyond the project. A file that comes with the project needs the person's
 /// own permission for it.
 enum class Reach {
-  nothing,    ///< affects only the image and the job
-  path,       ///< a path of this machine
-  paths,      ///< a list of paths
-  volume,     ///< `HOST:DIR[:ro]`
-  bucket,     ///< `BUCKET=DIRECTORY`
-  output,     ///< `oci:DIR`, `tar:FILE`
-  submitter,  ///< the place where the program runs
-  pool,       ///< an object whose keys are flags
+  nothing,         ///< affects only the image and the job
+  path,            ///< a path of this machine
+  paths,           ///< a list of paths
+  volume,          ///< `HOST:DIR[:ro]`
+  bucket,          ///< `BUCKET=DIRECTORY`
+  output,          ///< `oci:DIR`, `tar:FILE`
+  submitter,       ///< the place where the program runs
+  builder,         ///< who builds
+  staging_bucket,  ///< the bucket for the project's files
+  pool,            ///< an object whose keys are flags
 };
 
 /// Returns the reach of every flag of every command, by name: `--volume`.

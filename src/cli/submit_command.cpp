@@ -236,6 +236,7 @@ public:
     add_polling_flag(flags, follow_);
     add_local_flags(flags, local_, job_.tunes);
     add_build_flags(flags, build_);
+    add_builder_flags(flags, build_);
     add_output_flag(flags, build_);
   }
 
@@ -254,6 +255,11 @@ public:
     if (local_.resumed && !session.flags.is_typed("--submitter")) {
       submitter_ = "local";  // an interrupted study can only be a local one
     }
+    if (submitter_ == "local" && build_.builder != "auto" && session.flags.is_typed("--builder")) {
+      throw Error(ErrorKind::usage,
+                  "a local job needs its image in the docker engine, so that `--builder` cannot be "
+                  "`cloud-build`");
+    }
     if (submitter_ != "local") {
       refuse_local_flags(session.flags);
     } else if (local_.detach && !dry_run_) {
@@ -270,6 +276,9 @@ public:
       request.needs_registry = true;
       const auto missing = job::missing_parts(request.location);
       request.earlier.insert(request.earlier.end(), missing.begin(), missing.end());
+    }
+    if (request.package && submitter_ != "local") {
+      choose_cloud_build(build_, *request.package);
     }
     if (request.package) {
       request.package->refuses_certain &= submitter_ == "vertex";

@@ -43,6 +43,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--boot-disk-size", Reach::nothing},
     FlagReach{"--boot-disk-type", Reach::nothing},
     FlagReach{"--build-network", Reach::nothing},
+    FlagReach{"--builder", Reach::builder},
     FlagReach{"--check", Reach::nothing},
     FlagReach{"--color", Reach::nothing},
     FlagReach{"--compile-bytecode", Reach::nothing},
@@ -172,7 +173,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--shell", Reach::nothing},
     FlagReach{"--skip-checks", Reach::nothing},
     FlagReach{"--source", Reach::nothing},
-    FlagReach{"--staging-bucket", Reach::nothing},
+    FlagReach{"--staging-bucket", Reach::staging_bucket},
     FlagReach{"--state", Reach::nothing},
     FlagReach{"--strategy", Reach::nothing},
     FlagReach{"--stream-logs", Reach::nothing},
@@ -288,6 +289,15 @@ private:
         if (value.text() != "vertex" && value.text() != "none") {
           add(flag, value.text(), "it chooses where the program runs", value.text());
         }
+        break;
+      case Reach::builder:
+        if (value.text() != "auto") {
+          add(flag, value.text(), "it sends the project's files away, and costs money",
+              value.text());
+        }
+        break;
+      case Reach::staging_bucket:
+        add(flag, value.text(), "the project's files go there", value.text());
         break;
       case Reach::pool:
         for (const auto& [key, inner] : value.keys(flag, ignored)) {

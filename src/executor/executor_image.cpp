@@ -227,7 +227,8 @@ ExecutorImage::ExecutorImage(Services& services, const packaging::Request& reque
     : services_{services},
       text_{request.executor_image},
       platform_{request.options.platform},
-      engine_{request.engine} {
+      engine_{request.engine},
+      may_use_engine_{request.may_use_engine()} {
   if (!text_.empty() && !image::names_files(text_)) {
     seen_ = get_here(services, text_, platform_);
   }
@@ -264,7 +265,7 @@ image::BaseFacts ExecutorImage::confirmed() {
   if (digest_.valid()) {
     reference.digest = digest_.get();
   }
-  if (engine_ == packaging::Engine::direct) {
+  if (!may_use_engine_) {
     return get_from_registry(services_, reference, platform_);
   }
   const auto engines_own = seen_ && !seen_->digest ? seen_->image_id : std::nullopt;

@@ -34,6 +34,7 @@ private:
   std::string text_;
   std::string platform_;
   packaging::Engine engine_;
+  bool may_use_engine_;
   std::optional<image::BaseFacts> seen_{};
   Background<std::optional<Digest>> digest_{};
   bool is_asked_{false};

@@ -61,8 +61,7 @@ PythonSurvey get_survey(Services& services, const image::BaseFacts& base, ImageP
 }  // namespace
 
 ImagePlaces image_places(const packaging::Request& request) {
-  return request.engine == packaging::Engine::direct ? ImagePlaces::layers
-                                                     : ImagePlaces::engine_or_layers;
+  return !request.may_use_engine() ? ImagePlaces::layers : ImagePlaces::engine_or_layers;
 }
 
 PythonFacts python_facts(Services& services, const image::BaseFacts& base, ImagePlaces places) {

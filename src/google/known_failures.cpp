@@ -115,6 +115,10 @@ constexpr std::array table{
                  "use a new tag, or none: output-image-uri=IMAGE"},
     KnownFailure{"SERVICE_DISABLED", "logging.googleapis.com", "the project does not use the API",
                  "switch it on: gcloud services enable logging.googleapis.com --project=PROJECT"},
+    KnownFailure{"SERVICE_DISABLED", "cloudbuild.googleapis.com",
+                 "the project does not use the API",
+                 "switch it on: gcloud services enable cloudbuild.googleapis.com "
+                 "--project=PROJECT"},
     KnownFailure{"SERVICE_DISABLED", "", "the project does not use the API",
                  "switch it on: gcloud services enable aiplatform.googleapis.com "
                  "--project=PROJECT"},

@@ -60,6 +60,7 @@ http::Response Service::send(const Call& call) const {
                       {.what = call.what,
                        .method = call.method,
                        .url = call.url,
+                       .headers = call.headers,
                        .body = call.body,
                        .new_connection = call.only_once});
 }

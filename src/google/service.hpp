@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace autopack::google {
 
@@ -31,6 +32,7 @@ struct Call {
   std::string method{"GET"};
   std::string url{};
   std::string body{};
+  std::vector<http::Header> headers{};
   /// For a call that must not be repeated (see http::Request::new_connection).
   bool only_once{false};
 };

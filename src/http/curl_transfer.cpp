@@ -27,6 +27,7 @@ struct Exchange {
   Response response{};
   std::exception_ptr failure{};
   std::size_t head{0};  ///< bytes of all heads so far
+  bool head_is_whole{false};
   bool too_large{false};
   bool reported_head{false};
   bool cut{false};  ///< the text of the refusal is longer than the limit
@@ -56,12 +57,15 @@ std::size_t on_header(const char* text, std::size_t size, std::size_t count, voi
     if (line.starts_with("HTTP/")) {
       // A new status line (after 100 Continue) starts a new answer.
       exchange.response = Response{};
+      exchange.head_is_whole = false;
       const auto space = line.find(' ');
       exchange.response.status =
           space == std::string_view::npos ? 0 : std::atoi(std::string{line.substr(space)}.c_str());
     } else if (const auto colon = line.find(':'); colon != std::string_view::npos) {
       exchange.response.headers.push_back(
           {std::string{trim(line.substr(0, colon))}, std::string{trim(line.substr(colon + 1))}});
+    } else if (line.empty()) {
+      exchange.head_is_whole = true;
     }
   });
   return good && !exchange.too_large ? length : 0;
@@ -252,6 +256,11 @@ Response transfer(CURLM* multi,
       (exchange.response.status >= 400 && code == CURLE_SEND_ERROR) || exchange.cut;
   if (code != CURLE_OK && !refused) {
     throw_failure(request, url, easy, code, text.data());
+  }
+  // For libcurl, an answer may end within its head.
+  if (!exchange.head_is_whole) {
+    throw_transport(TransportError::Reason::reset, request, url,
+                    "the connection ended within the head of the answer");
   }
   return std::move(exchange.response);
 }

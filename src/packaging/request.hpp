@@ -35,6 +35,9 @@ struct Request {
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
   Resolver resolver{Resolver::uv};
+  /// Cloud Build does what would need an engine, and no engine is used.
+  bool uses_cloud_build{false};
+  std::optional<std::string> staging_bucket{};  ///< for what Cloud Build gets; absent: gcloud's
   std::vector<Output> outputs{};                ///< besides a registry, or instead of one
   std::string source{source::worktree_source};  ///< `worktree`, `index` or the name of a commit
   bool label_git{false};                        ///< git's facts go into labels and key
@@ -42,6 +45,9 @@ struct Request {
   Environment environment{};                    ///< the variables that git uses
   /// Counts what is read of the project.
   std::shared_ptr<source::ReadCount> read_count{std::make_shared<source::ReadCount>()};
+
+  /// False if nothing may be done with an engine.
+  bool may_use_engine() const { return engine != Engine::direct && !uses_cloud_build; }
 
   /// True when the files come from git's objects, not from the disk.
   bool is_from_git() const { return source != source::worktree_source; }

@@ -1,6 +1,7 @@
 #include "pipeline/choose_builder.hpp"
 
 #include "base/text.hpp"
+#include "build/cloud/cloud_builder.hpp"
 #include "build/direct/direct_builder.hpp"
 #include "build/docker/dependencies.hpp"
 #include "build/docker/docker_builder.hpp"
@@ -69,9 +70,17 @@ DependenciesOfWheels make_of_wheels(Services& services,
     return {.made = {.obstacles = std::move(obstacles)}};
   }
   auto base = executor::open_image(services, work.plan().base, work.plan().platform);
-  return {.made = build::make_wheel_image(services, work, std::move(base.image),
-                                          build::wheel_policy(services, work, freshness)),
-          .base = base.reference};
+  try {
+    return {.made = build::make_wheel_image(services, work, std::move(base.image),
+                                            build::wheel_policy(services, work, freshness)),
+            .base = base.reference};
+  } catch (const Error& error) {
+    // Something that needs an engine: Cloud Build does it with pip.
+    if (!work.request().uses_cloud_build || error.kind() != ErrorKind::environment) {
+      throw;
+    }
+    return {.made = {.obstacles = {error.message()}}};
+  }
 }
 
 /// Writes remembered facts to `target`, so that other machines know the executor image and these
@@ -147,6 +156,9 @@ build::MakeDependencies make_dependencies_by(Services& services,
           .hint("`--engine=auto` builds with the docker engine what has to be built, once");
     }
     build::report_installation_by_pip(services, work, obstacles);
+    if (work.request().uses_cloud_build) {
+      return {.digest = build::build_dependencies_in_cloud(services, work, freshness)};
+    }
     if (freshness == packaging::Freshness::anew || !build::has_dependencies(services, work)) {
       build::build_dependencies(services, work, freshness);
     }
@@ -219,6 +231,13 @@ private:
   std::string why_;
 };
 
+/// Returns the error for an image that is not pushed, and why Cloud Build cannot make it.
+Error cloud_cannot(const std::string& why) {
+  return Error(ErrorKind::usage, "`--builder=cloud-build` cannot make this image")
+      .cause("Cloud Build pushes to a registry, and " + why)
+      .hint("`--output-image-uri=REGION-docker.pkg.dev/PROJECT/REPOSITORY/NAME`");
+}
+
 std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, const Packaging& work) {
   const auto& request = work.request();
   const auto is_docker = [](const Output& output) { return output.kind == Output::Kind::docker; };
@@ -235,6 +254,9 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
         .cause(obstacle)
         .hint("`--engine=auto` uses the docker engine if it is needed");
   }
+  if (request.uses_cloud_build) {
+    throw cloud_cannot("the image goes elsewhere, but needs a build: " + obstacle);
+  }
   return std::make_unique<NeededBuilder>(builder_in_engine(services, work), std::move(obstacle));
 }
 
@@ -246,6 +268,21 @@ std::optional<std::string> obstacle_to_direct(const Packaging& work) {
     return stays_there;
   }
   return obstacle_to_assembly(work, stays_in_engine(wanted));
+}
+
+std::optional<std::string> need_of_engine(Services& services, const Packaging& work) {
+  if (work.request().engine == Engine::docker) {
+    return "`--engine=docker` asks for it";
+  }
+  if (auto obstacle = obstacle_to_direct(work)) {
+    return obstacle;
+  }
+  if (!work.needs_dependencies()) {
+    return std::nullopt;
+  }
+  const auto expected = build::expected_installation(services, work);
+  return expected.built.empty() ? non_empty(join(expected.obstacles, "; "))
+                                : "it builds " + join(expected.built, ", ");
 }
 
 BuilderAndPublishers choose_builder(Services& services, const Packaging& work, LookAhead& ahead) {
@@ -262,9 +299,16 @@ BuilderAndPublishers choose_builder(Services& services, const Packaging& work, L
           .cause(obstacle_to_direct(work).value())
           .hint("`--engine=auto` uses the docker engine if it is needed");
     }
-    chosen.builder = builder_in_engine(services, work);
-    chosen.publishers.push_back(publish::to_engine_name(services));
-    chosen.publishers.push_back(publish::to_registry_by_engine(services));
+    if (wanted.request.uses_cloud_build) {
+      chosen.builder = build::make_cloud_builder(services);
+      chosen.publishers.push_back(publish::to_registry_tag(services));
+    } else {
+      chosen.builder = builder_in_engine(services, work);
+      chosen.publishers.push_back(publish::to_engine_name(services));
+      chosen.publishers.push_back(publish::to_registry_by_engine(services));
+    }
+  } else if (wanted.request.uses_cloud_build && wanted.request.outputs.empty()) {
+    throw cloud_cannot("the image would stay in the docker engine");
   } else {
     chosen.builder = wanted.request.outputs.empty() ? builder_in_engine(services, work)
                                                     : builder_for_outputs(services, work);

@@ -28,6 +28,10 @@ BuilderAndPublishers choose_builder(Services& services,
 /// Returns why the direct engine does not make the image of `work`, or nothing if it does.
 std::optional<std::string> obstacle_to_direct(const packaging::Packaging& work);
 
+/// Returns why an engine, or Cloud Build, has to make a part of the image of `work`; nothing if
+/// none has to, as far as that is known without a request.
+std::optional<std::string> need_of_engine(Services& services, const packaging::Packaging& work);
+
 /// Throws Error(usage) if the direct engine is required for an image that would stay in the docker
 /// engine, before any request.
 void refuse_direct_in_engine(const packaging::Wanted& wanted);

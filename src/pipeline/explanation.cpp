@@ -2,6 +2,7 @@
 
 #include "base/background.hpp"
 #include "base/text.hpp"
+#include "build/cloud/cloud_builder.hpp"
 #include "build/direct/assembly.hpp"
 #include "build/direct/installation.hpp"
 #include "build/wheels/wheel_image.hpp"
@@ -287,7 +288,10 @@ void add_packages(const Packaging& work,
 void add_installer(Services& services, const Packaging& work, Explanation& explanation) {
   const auto expected = build::expected_installation(services, work);
   add_packages(work, expected, explanation);
-  if (!expected.obstacles.empty()) {
+  if (explanation.cloud_build) {
+    explanation.installer =
+        Installer{"cloud-build", "by Cloud Build: " + explanation.cloud_build->why};
+  } else if (!expected.obstacles.empty()) {
     explanation.installer =
         Installer{"docker", "by the docker engine: " + join(expected.obstacles, "; ")};
   } else if (expected.resolves) {
@@ -316,15 +320,38 @@ void add_installer(Services& services, const Packaging& work, Explanation& expla
 
 }  // namespace
 
+std::string ExplainedCloudBuild::text() const {
+  return fmt::format("project `{}`, region `{}`, gets {} file{} in `gs://{}`: {}",
+                     printable(project), printable(region), files, files == 1 ? "" : "s", bucket,
+                     why);
+}
+
+std::optional<ExplainedCloudBuild> explain_cloud_build(Services& services, const Packaging& work) {
+  if (!work.request().uses_cloud_build || !work.wanted().is_pushed()) {
+    return std::nullopt;
+  }
+  const auto why = need_of_engine(services, work);
+  if (!why) {
+    return std::nullopt;
+  }
+  auto place = build::cloud_place(services, work.wanted());
+  return ExplainedCloudBuild{.why = *why,
+                             .project = std::move(place.project),
+                             .region = std::move(place.region),
+                             .bucket = std::move(place.bucket),
+                             .files = build::files_to_send(work)};
+}
+
 Explanation explain(Services& services, const Packaging& work, Adviser& adviser) {
   const auto look = [&work] { return find_left_out(work); };
   auto left_out = work.scanned().tree->lists_in_threads() ? in_background(look)
                                                           : Background<std::vector<LeftOut>>{};
   Explanation explanation{.kept = kept_of(work), .engine = "direct"};
   if (const auto obstacle = obstacle_to_direct(work)) {
-    explanation.engine = "docker";
+    explanation.engine = work.request().uses_cloud_build ? "cloud-build" : "docker";
     explanation.engine_why = *obstacle;
   }
+  explanation.cloud_build = explain_cloud_build(services, work);
   if (work.needs_dependencies()) {
     add_installer(services, work, explanation);
   }
@@ -333,6 +360,11 @@ Explanation explain(Services& services, const Packaging& work, Adviser& adviser)
   upload.image_is_there = target.manifest(work.key_tag()).has_value();
   if (!upload.image_is_there && work.needs_dependencies()) {
     upload.dependencies_are_there = target.manifest(work.dependency_tag()).has_value();
+  }
+  const bool reuses = work.key_is_whole() && !work.request().no_cache;
+  const bool is_enough = explanation.engine == "direct" && upload.dependencies_are_there;
+  if (reuses && (upload.image_is_there || is_enough)) {
+    explanation.cloud_build.reset();
   }
   add_base(services, work, target, explanation);
   add_dependencies(work, explanation);
@@ -343,7 +375,7 @@ Explanation explain(Services& services, const Packaging& work, Adviser& adviser)
   }
   add_outcomes(services, work, explanation);
   explanation.advice = adviser.advice(executor::LookInto::engine);
-  if (explanation.installer && explanation.installer->name == "docker") {
+  if (explanation.installer && explanation.installer->name != "wheels") {
     const auto& unread = work.scanned().project.unread_by_pip;
     explanation.advice.insert(explanation.advice.end(), unread.begin(), unread.end());
   }

@@ -70,6 +70,23 @@ struct ExplainedPackage {
   std::uint64_t size{0};                   ///< of its file, compressed
 };
 
+/// What Cloud Build would do.
+struct ExplainedCloudBuild {
+  std::string why{};
+  std::string project{};
+  std::string region{};
+  std::string bucket{};
+  std::size_t files{0};  ///< that it gets
+
+  /// Returns "project `p`, region `r`, gets 12 files in gs://b: WHY".
+  std::string text() const;
+};
+
+/// Returns what Cloud Build would do for `work`, as far as that is known without a request; nothing
+/// if it is not chosen or not needed.
+std::optional<ExplainedCloudBuild> explain_cloud_build(Services& services,
+                                                       const packaging::Packaging& work);
+
 struct Explanation {
   std::vector<ExplainedLayer> layers{};
   std::vector<LeftOut> left_out{};
@@ -77,11 +94,12 @@ struct Explanation {
   ExpectedUpload upload{};
   packaging::Outcome image{};
   std::optional<packaging::Outcome> dependencies{};
-  std::string engine{};                     ///< `direct`, `docker`
+  std::string engine{};                     ///< `direct`, `docker`, `cloud-build`
   std::optional<std::string> engine_why{};  ///< why not the direct one
   /// How the dependencies are installed; absent if there are none, or if it is not known yet.
   std::optional<Installer> installer{};
   std::vector<ExplainedPackage> packages{};  ///< largest first; those with a known size
+  std::optional<ExplainedCloudBuild> cloud_build{};
   Problems advice{};
 };
 

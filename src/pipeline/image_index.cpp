@@ -1,6 +1,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "build/wheels/wheel_image.hpp"
+#include "build/cloud/cloud_builder.hpp"
 #include "executor/executor_image.hpp"
 #include "image/file_output.hpp"
 #include "image/manifest.hpp"
@@ -19,22 +19,6 @@ namespace autopack::pipeline {
 namespace {
 
 using packaging::Output;
-
-/// Returns why an engine has to make the image of `work`; nothing if none has to.
-std::optional<std::string> need_of_engine(Services& services, const packaging::Packaging& work) {
-  if (work.request().engine == packaging::Engine::docker) {
-    return "`--engine=docker` asks for it";
-  }
-  if (const auto obstacle = obstacle_to_direct(work)) {
-    return *obstacle;
-  }
-  if (!work.needs_dependencies()) {
-    return std::nullopt;
-  }
-  const auto expected = build::expected_installation(services, work);
-  return expected.built.empty() ? non_empty(join(expected.obstacles, "; "))
-                                : "it builds " + join(expected.built, ", ");
-}
 
 /// Returns the general obstacles to an index: only a registry and an OCI layout can contain one.
 Problems places_that_take_one(const packaging::Wanted& wanted) {
@@ -73,7 +57,11 @@ void refuse(Services& services, const std::vector<WantedPtr>& all) {
       executor::ExecutorImage executor{services, wanted->request};
       const auto work = plan_packaging(services, wanted, executor.confirmed());
       const auto need = need_of_engine(services, work);
-      if (need && services.docker().info().platform != platform) {
+      if (need && wanted->request.uses_cloud_build) {
+        if (auto obstacle = build::obstacle_to_cloud(services, *wanted)) {
+          problems.push_back({.message = *std::move(obstacle), .origin = "`--builder`"});
+        }
+      } else if (need && services.docker().info().platform != platform) {
         problems.push_back(
             {.message = fmt::format("the docker engine, which is one of `{}`, builds no image for "
                                     "`{}`, and needs to: {}",

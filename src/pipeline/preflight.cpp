@@ -46,7 +46,8 @@ preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
         preflight::PlannedImage{.target = name.reference,
                                 .is_default_name = name.is_default,
                                 .executor = non_empty(checked.wanted->request.executor_image),
-                                .platform = request.package->options.platform};
+                                .platform = request.package->options.platform,
+                                .uses_cloud_build = checked.wanted->request.uses_cloud_build};
   }
   return job;
 }

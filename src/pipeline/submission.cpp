@@ -2,6 +2,7 @@
 
 #include "executor/executor_image.hpp"
 #include "pipeline/advice.hpp"
+#include "pipeline/explanation.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/secrets.hpp"
 
@@ -29,6 +30,10 @@ DryRun dry_run(Services& services, const Checked& checked, const submit::Submitt
         services, checked.wanted, executor::facts_or_assumed(services, checked.wanted->request)));
     Adviser{services, work, find_secrets(work.plan())}.report_all(executor::LookInto::engine);
     report_scanned(*services.reporter, work);
+    if (const auto cloud = explain_cloud_build(services, work)) {
+      services.reporter->done("Cloud Build",
+                              "unless the registry has the result: " + cloud->text());
+    }
     const auto& own = work.name().reference;
     result.image = own.tag ? own.tagged() : work.keyed_name().tagged();
   }

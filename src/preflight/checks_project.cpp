@@ -22,6 +22,10 @@ bool uses_artifact_registry(const PlannedJob& job) {
   return job.packaged && is_there(job.packaged->target);
 }
 
+bool uses_cloud_build(const PlannedJob& job) {
+  return job.packaged && job.packaged->uses_cloud_build;
+}
+
 }  // namespace
 
 std::string url_path(const std::string& name) {
@@ -90,6 +94,9 @@ Problems check_services(const PlannedJob& job, const Sources& sources) {
   if (uses_artifact_registry(job)) {
     hosts.push_back(host_of(Service::artifactregistry));
   }
+  if (uses_cloud_build(job)) {
+    hosts.emplace_back("cloudbuild.googleapis.com");
+  }
   const auto parent = "projects/" + percent_encode(project);
   std::string path = fmt::format("/v1/{}/services:batchGet", parent);
   for (const auto& host : hosts) {
@@ -126,25 +133,43 @@ Problems check_services(const PlannedJob& job, const Sources& sources) {
 }
 
 Problems check_permissions(const PlannedJob& job, const Sources& sources) {
+  struct Need {
+    std::string permission{};
+    std::string what{};
+    std::string role{};
+  };
+
   const auto& project = job.project();
+  std::vector<Need> needs{{job.create_permission, "create jobs", "roles/aiplatform.user"}};
+  if (uses_cloud_build(job)) {
+    needs.push_back({"cloudbuild.builds.create", "start builds", "roles/cloudbuild.builds.editor"});
+  }
+  auto permissions = json::array();
+  for (const auto& need : needs) {
+    permissions.push_back(need.permission);
+  }
   const auto answer =
       sources.apis->post(Service::cloudresourcemanager,
                          fmt::format("/v1/projects/{}:testIamPermissions", percent_encode(project)),
-                         {{"permissions", json::array({job.create_permission})}});
+                         {{"permissions", std::move(permissions)}});
   if (!answer.ok()) {
     return {refusal_finding("permission",
                             fmt::format("whether you may create jobs in `{}`", project),
                             Service::cloudresourcemanager, answer, project)};
   }
   const auto granted = answer.body->value("permissions", json::array());
-  if (!contains(granted, job.create_permission)) {
-    return {failing("permission", fmt::format("you may not create jobs in project `{}`", project),
-                    fmt::format("the permission `{}` is missing", job.create_permission),
-                    {fmt::format("gcloud projects add-iam-policy-binding {} --member=user:YOU "
-                                 "--role=roles/aiplatform.user",
-                                 project)})};
+  Problems findings;
+  for (const auto& [permission, what, role] : needs) {
+    findings.push_back(
+        contains(granted, permission)
+            ? ok("permission", fmt::format("you may {} in project `{}`", what, project))
+            : failing("permission", fmt::format("you may not {} in project `{}`", what, project),
+                      fmt::format("the permission `{}` is missing", permission),
+                      {fmt::format("gcloud projects add-iam-policy-binding {} --member=user:YOU "
+                                   "--role={}",
+                                   project, role)}));
   }
-  return {ok("permission", fmt::format("you may create jobs in project `{}`", project))};
+  return findings;
 }
 
 Problems check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources) {

@@ -25,6 +25,7 @@ struct PlannedImage {
   /// The executor image; absent with the user's own Dockerfile.
   std::optional<std::string> executor{};
   std::string platform{"linux/amd64"};
+  bool uses_cloud_build{false};  ///< for what needs an engine
 };
 
 /// The facts of a job that checks need, from its body alone.

@@ -16,6 +16,10 @@ using PublisherPtr = std::unique_ptr<packaging::Publisher>;
 /// image is already there, it only moves the user's tag.
 PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target);
 
+/// Returns a publisher for an image that is already in its registry, under the key's tag: moves the
+/// user's tag.
+PublisherPtr to_registry_tag(Services& services);
+
 /// Sends `made`, the image of the dependencies of `work`, which was assembled here, to `target`
 /// under the tag of its key. Records in `made` the layers that were sent.
 Digest push_dependencies(Services& services,

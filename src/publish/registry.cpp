@@ -5,6 +5,7 @@
 #include "packaging/lazy_image.hpp"
 #include "publish/publishers.hpp"
 #include "publish/pushed.hpp"
+#include "services/repositories.hpp"
 #include "services/services.hpp"
 
 #include <fmt/format.h>
@@ -374,6 +375,43 @@ private:
   std::shared_ptr<Target> target_;
 };
 
+/// Gives an image that somebody else pushed the user's tag.
+class RegistryTag : public packaging::Publisher {
+public:
+  explicit RegistryTag(Services& services) : services_{services} {}
+
+  void publish(const Packaging& work, MadeImage& made) override {
+    const auto& own = work.name().reference;
+    if (own.tag && own.tag != made.image.tag) {
+      move(work, made.image.digest.value());
+    }
+    if (made.image.outcome.reused) {
+      report_reused(services_, made.image);
+    } else {
+      services_.reporter->done("Pushed", made.image.uri());
+    }
+    read_from_registry(services_, work, made);
+  }
+
+private:
+  void move(const Packaging& work, const Digest& digest) const {
+    const auto repository = open_target(services_, work.name());
+    const auto& tag = work.name().reference.tag;
+    const auto now = repository->head_manifest(*tag);
+    if (now && now->digest == digest) {
+      return;
+    }
+    const auto manifest = repository->manifest(digest.str());
+    if (!manifest) {
+      throw Error(ErrorKind::remote, fmt::format("the registry lost `{}@{}`",
+                                                 work.name().reference.repository(), digest.str()));
+    }
+    repository->put_manifest(*manifest, tag);
+  }
+
+  Services& services_;
+};
+
 }  // namespace
 
 Digest push_dependencies(Services& services,
@@ -388,6 +426,10 @@ Digest push_dependencies(Services& services,
   services.blob_cache.put(sending.finish().configuration);
   sending.note(made.image);
   return stored.digest;
+}
+
+PublisherPtr to_registry_tag(Services& services) {
+  return std::make_unique<RegistryTag>(services);
 }
 
 PublisherPtr to_registry(Services& services, std::shared_ptr<Target> target) {

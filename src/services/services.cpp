@@ -14,7 +14,8 @@ Services::Services(Environment of, Reporter& teller, const Cancellation* stop, S
       docker{std::move(makers.docker)},
       google{std::move(makers.google)},
       credentials{std::move(makers.credentials)},
-      artifact_registry{std::move(makers.artifact_registry)} {
+      artifact_registry{std::move(makers.artifact_registry)},
+      cloud_build{std::move(makers.cloud_build)} {
   close_to_others(environment.cache_directory());
 }
 

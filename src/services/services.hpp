@@ -5,6 +5,7 @@
 #include "engine/docker.hpp"
 #include "executor/remembered/repository_facts.hpp"
 #include "google/artifact_registry.hpp"
+#include "google/cloud_build.hpp"
 #include "google/credentials.hpp"
 #include "http/client.hpp"
 #include "registry/credentials.hpp"
@@ -53,6 +54,8 @@ struct ServiceMakers {
   Once<google::TokenSource>::Make google{};
   /// Throws like `google`.
   std::function<google::ArtifactRegistryOptions()> artifact_registry{};
+  /// Throws like `google` if the run must not use Google's own service.
+  std::function<google::CloudBuildOptions()> cloud_build{};
   registry::CredentialSource credentials{};
 };
 
@@ -82,6 +85,10 @@ struct Services {
   registry::CredentialSource credentials;  ///< of registries
   /// For google::ensure_repository.
   std::function<google::ArtifactRegistryOptions()> artifact_registry;
+  /// For builds in Cloud Build.
+  std::function<google::CloudBuildOptions()> cloud_build;
+  /// Returns true if a person answers `question` with yes; false if nobody can answer.
+  std::function<bool(const std::string& question)> agrees{};
   state::BlobCache blob_cache{environment.cache_directory() / "blobs"};
   state::LayerCache layer_cache{environment.cache_directory() / "layers"};
   state::BuildRecords build_records{environment.cache_directory() / "builds"};

@@ -1,14 +1,18 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "build/cloud/build_failure.hpp"
+#include "build/cloud/build_run.hpp"
 #include "engine/docker.hpp"
 #include "engine/transfer.hpp"
 #include "executor/probe.hpp"
 #include "executor/programs.hpp"
 #include "google/api_error.hpp"
 #include "google/artifact_registry.hpp"
+#include "google/cloud_build.hpp"
 #include "google/explanation.hpp"
 #include "google/jobs.hpp"
 #include "google/logging.hpp"
+#include "google/storage.hpp"
 #include "google/timestamp.hpp"
 #include "image/file_image.hpp"
 #include "registry/client.hpp"
@@ -134,6 +138,49 @@ void look_at(const google::Job& job) {
 }
 
 /// A step, then the answers.
+void cloud_build_answers(std::string_view bytes) {
+  const unsigned step = next_byte(bytes);
+  testing::RecordingReporter reporter;
+  build::CloudLog log{reporter, {}};
+  if (step % 4 == 3) {
+    log.feed(bytes);
+    log.finish();
+    log.last_lines();
+    return;
+  }
+  ScriptedHttp client{bytes};
+  testing::FakeGoogle google{client};
+  const google::Builds builds{google.service, {.project = "p", .region = "us-east1"}, {}};
+  const google::Storage storage{google.service, {}};
+  if (step % 4 == 0) {
+    const auto build =
+        build::run_build({.builds = &builds,
+                          .storage = &storage,
+                          .body = std::make_shared<const nlohmann::json>(nlohmann::json::object()),
+                          .tag = "t",
+                          .source = {.bucket = "b"},
+                          .uninterrupted = [&]() -> http::Client& { return client; },
+                          .reporter = &reporter},
+                         log);
+    const build::ContextParts parts{};
+    build::cloud_build_error({.build = build.get(),
+                              .log = &log,
+                              .parts = &parts,
+                              .place = builds.place(),
+                              .bucket = "b",
+                              .image = "us-docker.pkg.dev/p/r/i:t"});
+  } else if (step % 4 == 1) {
+    storage.upload(
+        {.bucket = "b", .name = "n", .size = 10, .read = [](std::uint64_t, std::size_t size) {
+           return std::string(size, 'x');
+         }});
+  } else {
+    storage.missing_permissions("b", {"p"});
+    storage.is_in_project("b", "p");
+  }
+}
+
+/// A step, then the answers.
 void google_answers(std::string_view bytes) {
   const unsigned step = next_byte(bytes);
   ScriptedHttp client{bytes};
@@ -236,7 +283,7 @@ std::vector<Target> service_targets() {
   return {{"registry_answers", registry_answers}, {"engine_answers", engine_answers},
           {"engine_transfer", engine_transfer},   {"google_answers", google_answers},
           {"google_errors", google_errors},       {"image_archive", image_archive},
-          {"image_layout", image_layout}};
+          {"image_layout", image_layout},         {"cloud_build_answers", cloud_build_answers}};
 }
 
 }  // namespace autopack::fuzz

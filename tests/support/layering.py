@@ -45,6 +45,7 @@ ALLOWED = {
     'wheel plan http index resolve engine packaging executor/remembered services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
+    'build/cloud': 'base image http engine google packaging services build/docker',
     'compare': 'base python image plan packaging services',
     'inventory': 'base image state packaging services',
     'job': 'base project image packaging',
@@ -52,7 +53,7 @@ ALLOWED = {
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
-    'services executor publish build/direct build/wheels build/docker job submit preflight',
+    'services executor publish build/direct build/wheels build/docker build/cloud job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory job submit local preflight pipeline resolve',
     '.': 'base http cli',

@@ -171,7 +171,7 @@ bool answer(Wire& wire, const Reply& reply, bool head_only) {
     return false;
   }
   if (!reply.raw.empty()) {
-    return wire.send(reply.raw);
+    return wire.send(reply.raw) && !reply.close;
   }
   std::string body = head_only ? "" : reply.body;
   if (reply.chunked && !head_only) {

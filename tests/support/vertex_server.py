@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A stand-in for the Google APIs that autopack calls, on loopback: Vertex AI's jobs, logs, tokens, repositories.
+"""A stand-in for the Google APIs that autopack calls, on loopback: Vertex AI's jobs, logs, tokens, repositories, and Cloud
+Build with its bucket.
 
     vertex_server.py [--port 0] [--record FILE] [--fail 503,401,400,drop] [--states PENDING,RUNNING,SUCCEEDED]
                      [--control FILE] [--public-key PEM] [--oracle DIRECTORY]
@@ -18,10 +19,12 @@ by hand, the stand-in writes an entry for each state that a job enters.
 Tokens and Artifact Registry: see google_server.py. `token_uri` of a key file or CLOUDSDK_AUTH_TOKEN_HOST may name
 http://127.0.0.1:PORT/token, GCE_METADATA_HOST 127.0.0.1:PORT, and CLOUDSDK_API_ENDPOINT_OVERRIDES_IAMCREDENTIALS and
 CLOUDSDK_API_ENDPOINT_OVERRIDES_ARTIFACTREGISTRY http://127.0.0.1:PORT/.
+Cloud Build: cloud_build_service.py; CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDBUILD and CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE
+may name http://127.0.0.1:PORT/. It builds with the docker engine of this machine.
 --fail: what the next creates get instead of an answer: a status, `drop` (the job is made, the connection breaks),
 `lost` (the job is made, the answer is 503), `garbled` (the job is made, the answer is no JSON), `hang` (the job is
 made, no answer comes) or `cut` (no job is made, the connection breaks). The same for other calls with their name in
-front: `get-503`, `list-drop`, `cancel-400`, `logs-429`. For tokens `token-STATUS` or `invalid_rapt`.
+front: `get-503`, `list-drop`, `cancel-400`, `logs-429`, `build-drop`, `build-list-403`, `upload-503`. For tokens `token-STATUS` or `invalid_rapt`.
 --record: one JSON object per request and line. Tokens that this server did not give are not recorded.
 """
 
@@ -37,6 +40,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import loopback  # noqa: E402
 from check_job_schema import read_table  # noqa: E402
+from cloud_build_service import CloudBuildService  # noqa: E402
 from google_server import GoogleServices, Refusal  # noqa: E402
 from job_service import KINDS, JobService  # noqa: E402
 from log_service import LogService  # noqa: E402
@@ -71,6 +75,7 @@ class VertexServer(loopback.Server):
         self.requests = []
         self.google = GoogleServices(self.note, lambda: self.next_failure('token'), public_key)
         self._lock = threading.RLock()
+        self.cloud = CloudBuildService(Refusal, self.oracle, lambda: self.url, self._lock)
         super().__init__(self._handler(), port, tls)
 
     @property
@@ -88,7 +93,12 @@ class VertexServer(loopback.Server):
             def respond(self, body):
                 headers = {'Metadata-Flavor': 'Google'} if self.headers.get('Metadata-Flavor') else None
                 try:
-                    self.send(200, outer.handle(self.command, self.path, self.headers, body), headers)
+                    answer = outer.handle(self.command, self.path, self.headers, body)
+                    if isinstance(answer, tuple):
+                        status, content, more = answer
+                        self.send(status, content, {**(headers or {}), **more})
+                    else:
+                        self.send(200, answer, headers)
                 except Refusal as refusal:
                     self.send(refusal.status, refusal.body, headers)
                 except Drop:
@@ -103,6 +113,9 @@ class VertexServer(loopback.Server):
             url = urllib.parse.urlsplit(target)
             query = dict(urllib.parse.parse_qsl(url.query))
             answer = self.google.handle(method, url.path, query, headers, body)
+            if answer is not None:
+                return answer
+            answer = self.cloud.handle(method, url.path, query, headers, body, self.misbehave)
             if answer is not None:
                 return answer
             content = self.parse(body)

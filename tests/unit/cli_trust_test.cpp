@@ -70,6 +70,8 @@ TEST_CASE("settings of a project do not reach beyond it by themselves") {
   };
 
   const std::vector<Case> cases{
+      {"builder", "builder: cloud-build", "submit"},
+      {"staging-bucket", "staging-bucket: gs://elsewhere", "build"},
       {"volume", "volume: \"/:/host\"", "run"},
       {"volume", "volume: [./data:/data, ../beside:/b]", "run"},
       {"env-file", "env-file: ../secret.env", "run"},

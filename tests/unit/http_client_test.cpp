@@ -149,13 +149,15 @@ TEST_CASE("each way to fail has its reason") {
   int port = 0;
   {
     LoopbackServer server{{Reply{.drop = true}, Reply{.body = "0123456789", .drop_after = 3},
-                           Reply{.stall = 400ms}, Reply{.raw = "no HTTP at all\r\n\r\n"}}};
+                           Reply{.stall = 400ms}, Reply{.raw = "no HTTP at all\r\n\r\n"},
+                           Reply{.raw = "HTTP/1.1 200 OK\r\nContent-Len", .close = true}}};
     port = server.port();
     CHECK(reason_of([&] { client->send({.url = server.url()}); }) == Reason::reset);
     CHECK(reason_of([&] { client->send({.url = server.url()}); }) == Reason::reset);
     CHECK(reason_of([&] { client->send({.url = server.url(), .timeout = 50ms}); }) ==
           Reason::timeout);
     CHECK(reason_of([&] { client->send({.url = server.url()}); }) == Reason::protocol);
+    CHECK(reason_of([&] { client->send({.url = server.url()}); }) == Reason::reset);
   }
   const std::string url = fmt::format("http://127.0.0.1:{}/?key=s3cret", port);
   CHECK(reason_of([&] { client->send({.url = url}); }) == Reason::connect);

@@ -218,6 +218,28 @@ TEST_CASE("the right to create the job is asked for") {
   CHECK(f.found[0].hints[0] == "gcloud auth application-default login");
 }
 
+TEST_CASE("a job whose image Cloud Build may build needs its API and the right to start builds") {
+  Fixture f;
+  f.package("us-central1-docker.pkg.dev/p/r/i");
+  f.job.packaged->uses_cloud_build = true;
+  f.http.on(
+      "GET https://serviceusage.googleapis.com/v1/projects/p/services:batchGet?"
+      "names=projects/p/services/aiplatform.googleapis.com&"
+      "names=projects/p/services/logging.googleapis.com&"
+      "names=projects/p/services/artifactregistry.googleapis.com&"
+      "names=projects/p/services/cloudbuild.googleapis.com",
+      200,
+      R"({"services": [{"name": "projects/42/services/cloudbuild.googleapis.com",
+                        "state": "DISABLED"}]})");
+  CHECK(f.outcomes(check_services) == "api unknown, api unknown, api unknown, api error");
+  CHECK(f.found[3].hints[0] == "gcloud services enable cloudbuild.googleapis.com --project=p");
+
+  const std::string url = "POST " + crm + ":testIamPermissions";
+  f.http.on(url, 200, R"({"permissions": ["aiplatform.customJobs.create"]})");
+  CHECK(f.outcomes(check_permissions) == "permission ok, permission error");
+  CHECK(f.found[1].hints[0].ends_with("--role=roles/cloudbuild.builds.editor"));
+}
+
 TEST_CASE("a quota is asked for by its metric") {
   Fixture f;
   const std::string url =

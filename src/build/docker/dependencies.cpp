@@ -53,13 +53,6 @@ std::optional<engine::LocalImage> dependency_image_of(engine::Docker& docker,
   return std::nullopt;
 }
 
-const char* stage_of(const plan::Dependencies& dependencies) {
-  if (dependencies.install) {
-    return installed_stage;
-  }
-  return dependencies.has_requirements() ? "dependencies" : "base";
-}
-
 /// Returns images that may contain the lowest layers of a dependency image.
 std::vector<std::string> images_before(const Packaging& work) {
   std::vector<std::string> names{work.name().reference.with_tag(packaging::last_run_tag)};
@@ -105,11 +98,17 @@ std::optional<std::string> load_wheels(Services& services,
 
 }  // namespace
 
+const char* dependency_stage(const plan::Dependencies& dependencies) {
+  if (dependencies.install) {
+    return installed_stage;
+  }
+  return dependencies.has_requirements() ? "dependencies" : "base";
+}
+
 void report_installation_by_pip(Services& services,
                                 const Packaging& work,
                                 const std::vector<std::string>& obstacles) {
-  services.reporter->detail("the docker engine installs the dependencies: " +
-                            join(obstacles, "; "));
+  services.reporter->detail("pip installs the dependencies: " + join(obstacles, "; "));
   for (const auto& problem : work.scanned().project.unread_by_pip) {
     services.reporter->warn(problem);
   }
@@ -119,7 +118,7 @@ std::string build_dependencies(Services& services, const Packaging& work, Freshn
   const auto start = std::chrono::steady_clock::now();
   const auto result = build(services, work,
                             {.tag = work.dependency_name(),
-                             .stage = stage_of(work.plan().dependencies),
+                             .stage = dependency_stage(work.plan().dependencies),
                              .freshness = freshness});
   services.reporter->done(
       "Built", "dependencies " + built_text(result, std::chrono::steady_clock::now() - start));

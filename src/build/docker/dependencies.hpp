@@ -15,6 +15,9 @@ void report_installation_by_pip(Services& services,
                                 const packaging::Packaging& work,
                                 const std::vector<std::string>& obstacles);
 
+/// Returns the stage of the generated Dockerfile that is the dependency image.
+const char* dependency_stage(const plan::Dependencies& dependencies);
+
 /// Builds the dependency image of `work` under its name; returns its id.
 std::string build_dependencies(Services& services,
                                const packaging::Packaging& work,

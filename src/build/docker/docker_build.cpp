@@ -211,16 +211,12 @@ std::map<std::string, std::string> labels_of(const Packaging& work, const BuildG
 std::vector<ContextFile> pip_files(Services& services,
                                    const project::Project& project,
                                    const std::vector<std::string>& hosts,
-                                   const engine::EngineInfo& engine) {
+                                   const std::optional<Error>& login_refusal) {
   auto settings =
       project::find_pip_settings(services.environment, hosts, project.environment_variables);
   project::add_constraints(settings, project.constraints);
-  if ((settings.has_credentials || project.has_index_credentials) && !engine.buildkit) {
-    throw Error(ErrorKind::environment,
-                fmt::format("the package index wants a login, which this {} would keep in the "
-                            "image: it has no BuildKit",
-                            engine.podman ? "Podman" : "Docker Engine"))
-        .hint("use a Docker Engine 18.09 or newer, or an index without a login");
+  if ((settings.has_credentials || project.has_index_credentials) && login_refusal) {
+    throw *login_refusal;
   }
   if (settings.description) {
     services.reporter->detail(*settings.description);
@@ -232,48 +228,52 @@ std::vector<ContextFile> pip_files(Services& services,
   return files;
 }
 
+std::optional<Error> login_refusal(const engine::EngineInfo& engine) {
+  if (engine.buildkit) {
+    return std::nullopt;
+  }
+  return Error(ErrorKind::environment,
+               fmt::format("the package index wants a login, which this {} would keep in the "
+                           "image: it has no BuildKit",
+                           engine.podman ? "Podman" : "Docker Engine"))
+      .hint("use a Docker Engine 18.09 or newer, or an index without a login");
+}
+
 std::map<std::string, std::string> unique_label() {
   std::random_device random;
   return {{"autopack.build", fmt::format("{:08x}{:08x}", random(), random())}};
 }
 
-engine::BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {
-  auto& docker = services.docker();
-  const auto alone =
-      goal.is_own_alone ? std::optional{own_package_alone(work.plan())} : std::nullopt;
-  const auto& plan = alone ? *alone : work.plan();
-  ContextParts parts{.plan = &plan,
-                     .dockerfile = plan.dockerfile,
-                     .left_out = goal.left_out,
-                     .file_time = image::file_time(services.environment)};
-  engine::BuildRequest build{
-      .tags = goal.tag.empty() ? std::vector<std::string>{} : std::vector{goal.tag},
+PreparedBuild prepare_build(Services& services,
+                            const Packaging& work,
+                            const BuildGoal& goal,
+                            const BuilderTraits& traits) {
+  PreparedBuild build{
+      .plan =
+          goal.is_own_alone
+              ? std::make_shared<const plan::ReadablePlan>(own_package_alone(work.plan()))
+              : std::shared_ptr<const plan::ReadablePlan>{std::shared_ptr<void>{}, &work.plan()},
       .labels = labels_of(work, goal),
-      .target = goal.stage,
-      .network_mode = work.request().build_network,
-      .platform = plan.platform,
-      .no_cache = work.request().no_cache || goal.freshness == Freshness::anew,
-      .buildkit = docker.info().buildkit};
-  const auto make = [&] {
-    const PlannedContext context{std::move(parts)};
-    if (plan.user_dockerfile) {
-      check_own_dockerfile(services, work, context.dockerfile_path());
-    }
-    build.context = &context;
-    return docker.build(build);
-  };
+      .no_cache = work.request().no_cache || goal.freshness == Freshness::anew};
+  const auto& plan = *build.plan;
+  auto& parts = build.parts;
+  parts = {.plan = &plan,
+           .dockerfile = plan.dockerfile,
+           .left_out = goal.left_out,
+           .file_time = image::file_time(services.environment)};
   if (plan.user_dockerfile) {
-    return make();
+    check_own_dockerfile(services, work, PlannedContext{parts}.dockerfile_path());
+    return build;
   }
   plan::Dialect dialect{
-      .buildkit = build.buildkit, .root = project_directory, .parent = goal.parent};
+      .buildkit = traits.buildkit, .root = project_directory, .parent = goal.parent};
   if (plan.dependencies.needs_pip() && !goal.parent) {
     const auto& project = work.scanned().project;
     const auto locked =
         plan.dependencies.lock ? locked_requirements(services, work) : LockedRequirements{};
     auto hosts = project.index_hosts;
     hosts.insert(hosts.end(), locked.hosts.begin(), locked.hosts.end());
-    parts.files = pip_files(services, project, hosts, docker.info());
+    parts.files = pip_files(services, project, hosts, traits.login_refusal);
     if (!parts.files.empty()) {
       dialect.pip_settings = pip_directory;
     }
@@ -286,11 +286,31 @@ engine::BuildResult build(Services& services, const Packaging& work, const Build
     add_observer(parts.files, plan);
   }
   parts.root = dialect.root;
-  publish::load_executor_image(services, plan);
-  const executor::BuildBase base{docker, plan.base};
-  dialect.base = base.from();
+  dialect.base = traits.base();
   parts.dockerfile = plan::render_dockerfile(plan, dialect, work.request().options);
-  return make();
+  return build;
+}
+
+engine::BuildResult build(Services& services, const Packaging& work, const BuildGoal& goal) {
+  auto& docker = services.docker();
+  std::optional<executor::BuildBase> base;
+  const auto prepared = prepare_build(services, work, goal,
+                                      {.buildkit = docker.info().buildkit,
+                                       .login_refusal = login_refusal(docker.info()),
+                                       .base = [&] {
+                                         publish::load_executor_image(services, work.plan());
+                                         return base.emplace(docker, work.plan().base).from();
+                                       }});
+  const PlannedContext context{prepared.parts};
+  return docker.build(
+      {.context = &context,
+       .tags = goal.tag.empty() ? std::vector<std::string>{} : std::vector{goal.tag},
+       .labels = prepared.labels,
+       .target = goal.stage,
+       .network_mode = work.request().build_network,
+       .platform = prepared.plan->platform,
+       .no_cache = prepared.no_cache,
+       .buildkit = docker.info().buildkit});
 }
 
 Problems own_dockerfile_findings(const plan::ReadablePlan& plan,

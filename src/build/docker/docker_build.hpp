@@ -10,7 +10,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +41,30 @@ struct BuildGoal {
 /// builds of the same contents at once would get the same image, and one would remove it too early.
 std::map<std::string, std::string> unique_label();
 
+/// What a builder can do.
+struct BuilderTraits {
+  bool buildkit{true};
+  std::optional<Error> login_refusal{};  ///< see pip_files
+  /// Returns the text after FROM that means exactly the executor image; called at most once.
+  std::function<std::string()> base{};
+};
+
+/// A build, for any builder: its context with the Dockerfile, and its options. It refers to the
+/// Packaging.
+struct PreparedBuild {
+  std::shared_ptr<const plan::ReadablePlan> plan{};
+  ContextParts parts{};  ///< refers to `plan`
+  std::map<std::string, std::string> labels{};
+  bool no_cache{false};
+};
+
+/// Returns the build of `goal`. Throws Error(project) for a user's own Dockerfile that would
+/// differ, and as pip_files.
+PreparedBuild prepare_build(Services& services,
+                            const packaging::Packaging& work,
+                            const BuildGoal& goal,
+                            const BuilderTraits& traits);
+
 /// Builds `goal` of `work` with the engine.
 engine::BuildResult build(Services& services,
                           const packaging::Packaging& work,
@@ -48,12 +74,15 @@ engine::BuildResult build(Services& services,
 inline constexpr auto* pip_directory = ".autopack/pip";
 
 /// Returns the pip settings of this machine as files of the context; empty if there are none.
-/// `hosts` are those of additional indexes that a lock names. Throws Error(environment) if they
-/// contain a login that `engine` would keep.
+/// `hosts` are those of additional indexes that a lock names. Throws `login_refusal`, if there is
+/// one, if they contain a login.
 std::vector<ContextFile> pip_files(Services& services,
                                    const project::Project& project,
                                    const std::vector<std::string>& hosts,
-                                   const engine::EngineInfo& engine);
+                                   const std::optional<Error>& login_refusal);
+
+/// Returns the error for a login that `engine` would keep in the image; nothing if it keeps none.
+std::optional<Error> login_refusal(const engine::EngineInfo& engine);
 
 /// Reports where a build of a user's own Dockerfile would differ from docker's own command: errors
 /// for files that it copies but a rule excludes, warnings for files whose mode is not kept and for

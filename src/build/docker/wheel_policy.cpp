@@ -258,9 +258,10 @@ private:
     auto& docker = services_.docker();
     const auto& plan = work_.plan();
     const auto& project = work_.scanned().project;
-    ContextParts parts{.files = pip_files(services_, project, project.index_hosts, docker.info()),
-                       .copies = {packed_source()},
-                       .file_time = image::file_time(services_.environment)};
+    ContextParts parts{
+        .files = pip_files(services_, project, project.index_hosts, login_refusal(docker.info())),
+        .copies = {packed_source()},
+        .file_time = image::file_time(services_.environment)};
     engine::BuildRequest build{.labels = unique_label(),
                                .network_mode = work_.request().build_network,
                                .platform = plan.platform,
@@ -464,7 +465,7 @@ WheelPolicy wheel_policy(Services& services,
                          const packaging::Packaging& work,
                          packaging::Freshness freshness) {
   WheelPolicy policy{.freshness = freshness};
-  if (work.request().engine != packaging::Engine::direct) {
+  if (work.request().may_use_engine()) {
     policy.build = build_wheels_with(services, work);
     policy.install_own = install_own_with(services, work);
   }

@@ -78,6 +78,9 @@ ByteCompiler find_compiler(Services& services,
     return std::move(*here);
   }
   try {
+    if (work.request().uses_cloud_build) {
+      throw Error(ErrorKind::environment, "`--builder=cloud-build` uses none");
+    }
     return compiler_in_engine(services, work, interpreter);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::environment) {

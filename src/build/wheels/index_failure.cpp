@@ -2,6 +2,8 @@
 
 #include "packaging/request.hpp"
 
+#include <fmt/format.h>
+
 namespace autopack::build {
 
 std::string hand_over_to_pip(Services& services,
@@ -12,7 +14,10 @@ std::string hand_over_to_pip(Services& services,
     reason += ": " + error.causes().back();
   }
   if (work.request().engine != packaging::Engine::direct) {
-    services.reporter->done("Left", "the requirements to pip in the docker engine: " + reason);
+    services.reporter->done(
+        "Left",
+        fmt::format("the requirements to pip in {}: {}",
+                    work.request().uses_cloud_build ? "Cloud Build" : "the docker engine", reason));
   }
   return reason;
 }

@@ -446,7 +446,7 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
   auto found = find_requirements(work, std::move(*facts), std::move(own));
   const auto& dependencies = work.plan().dependencies;
   if (found.own.obstacle) {
-    if (!found.own.may_be_built || work.request().engine == packaging::Engine::direct) {
+    if (!found.own.may_be_built || !work.request().may_use_engine()) {
       expected.obstacles.push_back(own_obstacle + *found.own.obstacle);
       return expected;
     }
