@@ -68,6 +68,10 @@ bool may_stand_in_file(std::string_view flag) {
   return !contains(typed_only, flag);
 }
 
+bool may_be_list(std::string_view flag) {
+  return flag == "--region" || flag == "--accelerator-type";
+}
+
 bool is_for_one_call(std::string_view flag) {
   static constexpr std::array names{
       std::string_view{"--dry-run"}, std::string_view{"--detach"},

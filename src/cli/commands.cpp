@@ -2,6 +2,8 @@
 #include "cli/command.hpp"
 #include "google/project.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <initializer_list>
 
@@ -201,13 +203,36 @@ std::string directory_name(const std::filesystem::path& directory) {
   return failure ? directory.filename().string() : whole.filename().string();
 }
 
-job::Location find_location(const Session& session, bool infers) {
+namespace {
+
+/// Returns the regions of a list; empty if there is one, or none.
+std::vector<std::string> several_regions(const Session& session, Regions regions) {
+  auto names = session.flags.listed("--region");
+  const auto origin = session.flags.origin("--region");
+  if (names.size() < 2 || !origin) {
+    return {};
+  }
+  if (regions == Regions::one && origin->kind != job::Origin::Kind::file) {
+    throw Error(ErrorKind::usage, fmt::format("{} names {} regions, and this command works in one",
+                                              to_string(*origin), names.size()))
+        .hint("`--region=" + printable(names.front()) + "`");
+  }
+  return names;
+}
+
+}  // namespace
+
+job::Location find_location(const Session& session, bool infers, Regions regions) {
   const auto& environment = session.services.environment;
   const auto& flag = session.global.project;
   const auto configuration =
       google::read_gcloud_configuration(environment, session.global.configuration);
   auto project = google::find_project(flag, environment, configuration, {});
   auto region = google::find_region(session.global.region, environment, configuration);
+  const auto several = several_regions(session, regions);
+  if (!several.empty()) {
+    region.value = several.front();
+  }
   if (!region.value && infers) {
     region = google::find_property("compute/region", environment, configuration);
   }
@@ -227,6 +252,7 @@ job::Location find_location(const Session& session, bool infers) {
   };
   return {.project = project.value,
           .region = region.value,
+          .regions = regions == Regions::several ? several : std::vector<std::string>{},
           .project_origin = origin(project, flag, "--project"),
           .region_origin = origin(region, session.global.region, "--region")};
 }

@@ -29,8 +29,16 @@ void SubmissionResult::image(std::shared_ptr<const json> image, std::string uri)
   image_uri_ = std::move(uri);
 }
 
+void SubmissionResult::attempts(json list) {
+  attempts_ = std::make_shared<const json>(std::move(list));
+}
+
 json SubmissionResult::object() const {
-  return {{"image", image_ ? *image_ : json{}}, {"job", job_ ? *job_ : json{}}};
+  json whole{{"image", image_ ? *image_ : json{}}, {"job", job_ ? *job_ : json{}}};
+  if (attempts_) {
+    whole["attempts"] = *attempts_;
+  }
+  return whole;
 }
 
 void SubmissionResult::print() const {

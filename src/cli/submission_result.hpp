@@ -28,6 +28,9 @@ public:
 
   const std::shared_ptr<const nlohmann::json>& job() const { return job_; }
 
+  /// Sets the list of attempts in the JSON object.
+  void attempts(nlohmann::json list);
+
   bool has_job() const { return !name_.empty(); }
 
   /// Prints the rest.
@@ -46,6 +49,7 @@ private:
   std::string image_uri_{};
   std::shared_ptr<const nlohmann::json> job_{};
   std::shared_ptr<const nlohmann::json> image_{};
+  std::shared_ptr<const nlohmann::json> attempts_{};
 };
 
 }  // namespace autopack::cli

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/attempts.hpp"
 #include "cli/command.hpp"
 #include "cli/container_options.hpp"
 #include "cli/detached.hpp"
@@ -22,6 +23,7 @@
 #include "google/project.hpp"
 #include "local/submitter.hpp"
 #include "pipeline/explanation.hpp"
+#include "pipeline/places.hpp"
 #include "pipeline/submission.hpp"
 #include "services/services.hpp"
 #include "submit/job_state.hpp"
@@ -279,6 +281,9 @@ public:
       throw Error(ErrorKind::usage, "`--submitter=none` makes no job that could be waited for");
     }
     static_cast<void>(longest_wait(follow_.polling_interval));
+    if (submitter_ == "vertex" && request.candidates.has_several()) {
+      choose_places(session, request);
+    }
     GoogleServices google{session};
     SubmissionResult result{session, follow_.any() || (submitter_ == "local" && !local_.detach)};
     const auto submitter = make_submitter(session, request.location, google, result);
@@ -297,6 +302,42 @@ public:
   }
 
 private:
+  /// Finds the usable places of a request with several; the request becomes that for the first.
+  void choose_places(Session& session, pipeline::SubmissionRequest& request) {
+    const auto ask = [&](const std::vector<preflight::PlannedJob>& jobs) {
+      return ask_quotas(session, jobs);
+    };
+    auto found =
+        pipeline::find_places(session.services, request, dry_run_ ? pipeline::AskQuotas{} : ask);
+    plan_.labels = job::candidate_labels(request.candidates);
+    for (auto& place : found) {
+      plan_.places.push_back({.candidate = place.candidate, .job = std::move(place.job)});
+    }
+    request = std::move(found.front().request);
+    plan_.location = request.location;
+  }
+
+  /// Packages, then tries one place after the other.
+  int submit_to_places(Session& session,
+                       const pipeline::Checked& checked,
+                       GoogleServices& google,
+                       SubmissionResult& result) const {
+    google.service().make_ready();
+    auto plan = plan_;
+    const auto done = pipeline::submit(session.services, checked, nullptr, set_image(result));
+    for (auto& place : plan.places) {
+      place.job = done.image ? job::with_image(place.job, done.image->uri()) : place.job;
+    }
+    try_places(session, google, result, follow_, std::move(plan));
+    return 0;
+  }
+
+  static std::function<void(const packaging::Image& image)> set_image(SubmissionResult& result) {
+    return [&result](const packaging::Image& image) {
+      result.image(std::make_shared<const nlohmann::json>(packaging::to_json(image)), image.uri());
+    };
+  }
+
   /// An image that goes elsewhere, or runs here, is pushed only if a registry was named.
   void settle_outputs(pipeline::SubmissionRequest& request) const {
     const auto& outputs = request.package->outputs;
@@ -321,14 +362,7 @@ private:
                                                     GoogleServices& google,
                                                     SubmissionResult& result) {
     if (submitter_ == "vertex") {
-      return submit::make_vertex_submitter(
-          {.location = location,
-           .endpoint_override = google.aiplatform_override(),
-           .service = &google.service(),
-           .uninterrupted = session.services.unstoppable_client.function(),
-           .reporter = &session.console,
-           .created = [&](const submit::SubmittedJob& job) { result.created("Submitted", job); },
-           .records = session.services.environment.cache_directory() / "submissions"});
+      return submit::make_vertex_submitter(vertex_options(session, location, google, result));
     }
     if (submitter_ == "local") {
       return local(session, location, result);
@@ -373,10 +407,13 @@ private:
     if (dry.image) {
       image = {{"uri", *dry.image}};
     }
-    const nlohmann::json result{
+    nlohmann::json result{
         {"image", image},
         {"request",
          {{"method", dry.request.method}, {"url", dry.request.url}, {"body", *dry.request.body}}}};
+    for (const auto& place : plan_.places) {
+      result["attempts"].push_back(place_object(place));
+    }
     const auto origin = session.flags.origin("--dry-run");
     const bool is_typed = !origin || origin->is_flag("--dry-run");
     session.console.done("Dry run", "nothing was built or sent" +
@@ -408,11 +445,10 @@ private:
              GoogleServices& google,
              SubmissionResult& result) const {
     try {
-      const auto done = pipeline::submit(
-          session.services, checked, submitter, [&](const packaging::Image& image) {
-            result.image(std::make_shared<const nlohmann::json>(packaging::to_json(image)),
-                         image.uri());
-          });
+      if (!plan_.places.empty()) {
+        return submit_to_places(session, checked, google, result);
+      }
+      const auto done = pipeline::submit(session.services, checked, submitter, set_image(result));
       if (done.job.answer) {
         result.job(done.job.answer);
       }
@@ -462,6 +498,7 @@ private:
   LocalFlags local_{};
   Detached detached_{};
   FollowFlags follow_{};
+  AttemptsPlan plan_{};
   std::string submitter_{"vertex"};
   std::string page_{};
   bool dry_run_{false};
