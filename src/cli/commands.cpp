@@ -122,17 +122,18 @@ const auto table = std::to_array<CommandEntry>({
      .asks_servers = true},
     {.name = "jobs",
      .summary = "list, describe, open, cancel and follow jobs of every kind",
-     .usage = "list | describe NAME | open NAME | logs NAME | wait NAME | cancel NAME [FLAGS]",
+     .usage = "list | describe NAME | open NAME | logs NAME | wait NAME | cancel NAME | retry NAME "
+              "[FLAGS]",
      .example = "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
                 "  autopack jobs logs -f --latest\n\n"
                 "NAME is a display name, an id, or a whole resource name. `logs -f`, which is\n"
                 "also `stream-logs`, and `wait` end with the job; their status is 0 if the job\n"
                 "succeeded. `open` prints where the console shows the job, and opens a browser\n"
-                "there.\n",
+                "there. `retry` sends a job that found no capacity to its next place.\n",
      .make = make_jobs_command,
      .asks_servers = true,
      .most_arguments = 2,
-     .first_argument = "list|describe|cancel|logs|stream-logs|wait|open"},
+     .first_argument = "list|describe|cancel|logs|stream-logs|wait|open|retry"},
     {.name = "trust",
      .summary = "allow the settings of this project to use this machine",
      .usage = "[--list | --remove]",

@@ -47,6 +47,23 @@ void SubmissionResult::print() const {
   }
 }
 
+int SubmissionResult::run(const std::function<void()>& work) {
+  try {
+    work();
+    return 0;
+  } catch (const Interrupted& end) {
+    if (!has_job()) {
+      throw;
+    }
+    return fail(end);
+  } catch (const Error& error) {
+    if (!has_job()) {
+      throw;
+    }
+    return fail(error);
+  }
+}
+
 int SubmissionResult::fail(const Interrupted& end) const {
   session_.console.error(end);
   print_failed(end.report());

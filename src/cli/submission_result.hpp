@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -35,11 +36,13 @@ public:
 
   /// Prints the rest.
   void print() const;
-  /// Reports an error after the job was created. Returns the exit status.
-  int fail(const Error& error) const;
-  int fail(const Interrupted& end) const;
+  /// Runs `work` and returns 0. Reports an error or interruption after a job was created with the
+  /// result, and returns the exit status; rethrows an earlier one.
+  int run(const std::function<void()>& work);
 
 private:
+  int fail(const Error& error) const;
+  int fail(const Interrupted& end) const;
   nlohmann::json object() const;
   void print_failed(const Error& error) const;
 

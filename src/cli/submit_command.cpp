@@ -307,8 +307,8 @@ private:
     const auto ask = [&](const std::vector<preflight::PlannedJob>& jobs) {
       return ask_quotas(session, jobs);
     };
-    auto found =
-        pipeline::find_places(session.services, request, dry_run_ ? pipeline::AskQuotas{} : ask);
+    auto found = pipeline::find_places(session.services, request, request.candidates.in_order(),
+                                       dry_run_ ? pipeline::AskQuotas{} : ask);
     plan_.labels = job::candidate_labels(request.candidates);
     for (auto& place : found) {
       plan_.places.push_back({.candidate = place.candidate, .job = std::move(place.job)});
@@ -318,10 +318,10 @@ private:
   }
 
   /// Packages, then tries one place after the other.
-  int submit_to_places(Session& session,
-                       const pipeline::Checked& checked,
-                       GoogleServices& google,
-                       SubmissionResult& result) const {
+  void submit_to_places(Session& session,
+                        const pipeline::Checked& checked,
+                        GoogleServices& google,
+                        SubmissionResult& result) const {
     google.service().make_ready();
     auto plan = plan_;
     const auto done = pipeline::submit(session.services, checked, nullptr, set_image(result));
@@ -329,7 +329,6 @@ private:
       place.job = done.image ? job::with_image(place.job, done.image->uri()) : place.job;
     }
     try_places(session, google, result, follow_, std::move(plan));
-    return 0;
   }
 
   static std::function<void(const packaging::Image& image)> set_image(SubmissionResult& result) {
@@ -444,34 +443,35 @@ private:
              submit::Submitter* submitter,
              GoogleServices& google,
              SubmissionResult& result) const {
-    try {
+    int status = 0;
+    const int failed = result.run([&] {
       if (!plan_.places.empty()) {
-        return submit_to_places(session, checked, google, result);
+        submit_to_places(session, checked, google, result);
+      } else {
+        status = submit_to_one(session, checked, submitter, google, result);
       }
-      const auto done = pipeline::submit(session.services, checked, submitter, set_image(result));
-      if (done.job.answer) {
-        result.job(done.job.answer);
-      }
-      if (follow_.any() && submitter_ == "vertex") {
-        result.job(follow(session, google, done.job.name.value_or(""), follow_));
-        throw_unless_succeeded(result.job());
-      }
-      if (submitter_ == "local") {
-        return report_local_end(session, result, done.job);
-      }
-      result.print();
-      return 0;
-    } catch (const Interrupted& end) {
-      if (!result.has_job()) {
-        throw;
-      }
-      return result.fail(end);
-    } catch (const Error& error) {
-      if (!result.has_job()) {
-        throw;
-      }
-      return result.fail(error);
+    });
+    return failed == 0 ? status : failed;
+  }
+
+  int submit_to_one(Session& session,
+                    const pipeline::Checked& checked,
+                    submit::Submitter* submitter,
+                    GoogleServices& google,
+                    SubmissionResult& result) const {
+    const auto done = pipeline::submit(session.services, checked, submitter, set_image(result));
+    if (done.job.answer) {
+      result.job(done.job.answer);
     }
+    if (follow_.any() && submitter_ == "vertex") {
+      result.job(follow(session, google, done.job.name.value_or(""), follow_));
+      throw_unless_succeeded(result.job());
+    }
+    if (submitter_ == "local") {
+      return report_local_end(session, result, done.job);
+    }
+    result.print();
+    return 0;
   }
 
   /// Returns the exit status of the replica that decided it.

@@ -127,9 +127,10 @@ SubmissionRequest request_for(const SubmissionRequest& request, const job::Candi
 
 std::vector<PlannedPlace> find_places(Services& services,
                                       const SubmissionRequest& request,
+                                      const std::vector<job::Candidate>& candidates,
                                       const AskQuotas& ask) {
   std::vector<Judged> all;
-  for (const auto& candidate : request.candidates.in_order()) {
+  for (const auto& candidate : candidates) {
     all.push_back(judge(request, candidate));
   }
   forget_common(all);

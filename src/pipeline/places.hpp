@@ -22,11 +22,12 @@ SubmissionRequest request_for(const SubmissionRequest& request, const job::Candi
 using AskQuotas =
     std::function<std::vector<Problems>(const std::vector<preflight::PlannedJob>& jobs)>;
 
-/// Returns the places of `request` in order, without those that a rule refuses or that `ask` (may
+/// Returns `candidates` of `request` in order, without those that a rule refuses or that `ask` (may
 /// be empty) finds without quota; a warning reports each. Errors that all places share are left to
 /// check(). Throws Error with every reason if no place is left.
 std::vector<PlannedPlace> find_places(Services& services,
                                       const SubmissionRequest& request,
+                                      const std::vector<job::Candidate>& candidates,
                                       const AskQuotas& ask);
 
 }  // namespace autopack::pipeline

@@ -54,7 +54,8 @@ std::optional<std::string> lack_of_capacity(const json& job) {
     return std::nullopt;
   }
   const auto code = error->value("code", json{});
-  const bool is_code = code == resource_exhausted || code == unavailable;
+  const auto number = code.is_number_integer() ? code.get<std::int64_t>() : 0;
+  const bool is_code = number == resource_exhausted || number == unavailable;
   // A job that ran had its machines: then the code alone is about something else.
   const bool has_run = !text_at(job, "startTime").empty();
   if (!names_capacity(text) && (!is_code || has_run)) {

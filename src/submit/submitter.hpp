@@ -33,6 +33,9 @@ struct Attempt {
   std::map<std::string, std::string> labels{};
 };
 
+/// The label that distinguishes a submission from all others.
+inline constexpr auto submission_label = "autopack-submission";
+
 /// Labels of an attempt.
 inline constexpr auto group_label = "autopack-group";
 inline constexpr auto attempt_label = "autopack-attempt";

@@ -185,9 +185,6 @@ std::optional<Attempt> find_left_attempt(const fs::path& directory, const std::s
   return std::nullopt;
 }
 
-/// The label that distinguishes a submission from all others.
-inline constexpr auto submission_label = "autopack-submission";
-
 /// A job to be created exactly once.
 struct Creation {
   const google::Jobs* jobs{nullptr};

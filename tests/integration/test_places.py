@@ -169,3 +169,108 @@ class Dropping(Places):
         answer = autopack('jobs', 'describe', '7', REGIONS, env=self.env, status=2)
         self.assertIn('`--region` names 3 regions, and this command works in one', answer.err)
         self.assertEqual(json.loads(autopack('jobs', 'list', '--format=json', env=self.env).out), [])
+
+
+class Retrying(Places):
+    """`jobs retry` knows what is left from the labels of the jobs alone: each run has a cache of its own."""
+
+    def first(self, *flags):
+        self.service.full = {'us-central1', 'us-east1'}
+        answer = self.submit_to(REGIONS, *(flags or PLAIN), '--labels=team=x')
+        self.assertIn('      Next  us-east1, if it ends for want of capacity: autopack jobs retry ' + answer.out, answer.err)
+        self.ended(answer.out.strip())
+        return answer.out.strip()
+
+    def ended(self, name):
+        while self.service.get(name)['state'] not in ('JOB_STATE_FAILED', 'JOB_STATE_SUCCEEDED'):
+            pass
+
+    def retry(self, *arguments, status=0):
+        return self.run_jobs('retry', *arguments, status=status)
+
+    def body(self, name):
+        """Returns what the user asked for."""
+        job = self.api.jobs[name]['job']
+        return job['displayName'], job['jobSpec'], job['labels']['team']
+
+    def test_each_retry_takes_the_next_place(self):
+        first = self.first()
+        second = self.retry(first).out.strip()
+        self.assertIn('/us-east1/', second)
+        self.assertEqual(self.body(second), self.body(first))
+        self.assertIn(f'`{second}` is pending: it has not ended', self.retry('taxi', status=2).err)
+        self.ended(second)
+        third = self.retry(first, '--wait', '--polling-interval=1').out.strip()
+        self.assertIn('/europe-west4/', third)
+        self.assertIn('did not end for want of capacity, but is succeeded', self.retry(first, status=2).err)
+        labels = self.labels()
+        self.assertEqual([each['autopack-attempt'] for each in labels], ['1', '2', '3'])
+        self.assertEqual(len({each['autopack-group'] for each in labels}), 1)
+
+    def test_a_retry_moves_on_by_itself_and_ends_when_every_place_was_tried(self):
+        first = self.first()
+        self.service.full = {'us-central1', 'us-east1', 'europe-west4'}
+        answer = self.retry('taxi', '--wait', '--polling-interval=1', status=1)
+        self.assertIn('     Moved  to europe-west4: no capacity in us-east1 (attempt 3 of 3)\n', answer.err)
+        self.assertEqual(answer.out.split(), list(self.api.jobs)[1:])
+        answer = self.retry(first, status=1)
+        self.assertIn('every place of the job was tried', answer.err)
+        self.assertEqual(len(self.api.jobs), 3)
+        self.service.full = set()
+        self.assertIn('/us-west1/', self.retry(first, '--region=us-east1,us-west1').out)
+        self.assertEqual(self.labels()[-1]['autopack-attempt'], '4')
+
+    def test_a_job_of_one_place_moves_to_typed_ones(self):
+        self.service.full = {'us-central1'}
+        machine = ['--machine-type=a2-highgpu-1g', '--accelerator-type=NVIDIA_TESLA_A100', *GPUS[:2]]
+        first = self.submit_to(*machine).out.strip()
+        self.ended(first)
+        self.assertIn('every place of the job was tried', self.retry(first, status=1).err)
+        self.service.full = set()
+        second = self.retry(first, '--accelerator-type=NVIDIA_L4').out.strip()
+        self.assertEqual(self.places()[-1], ('us-central1', {'machineType': 'g2-standard-4', 'acceleratorType': 'NVIDIA_L4',
+                                                             'acceleratorCount': 1}))
+        self.assertEqual(self.labels()[-1]['autopack-group'], self.labels()[0]['autopack-submission'])
+        self.assertIn(f'taxi (attempt 2 in us-central1; before: {first.split("/")[-1]} in us-central1)',
+                      self.run_jobs('list').out)
+        self.assertEqual(self.run_jobs('describe', 'taxi', '--format=value(name)').out.strip(), second)
+
+    def test_a_program_that_failed_is_not_retried(self):
+        self.service.states = ['RUNNING', 'FAILED']
+        self.service.error = {'code': 3, 'message': 'The replica workerpool0-0 exited with a non-zero status of 1.'}
+        name = self.submit_to(REGIONS, *PLAIN).out.strip()
+        self.ended(name)
+        answer = self.retry(name, status=2)
+        self.assertIn('did not end for want of capacity, but is failed', answer.err)
+        self.assertIn('exited with a non-zero status', answer.err)
+
+    def test_a_lost_answer_makes_no_second_job(self):
+        for failure in ('drop', 'lost', 'garbled', 'cut', '503', 'list-503', 'get-503'):
+            with self.subTest(failure):
+                self.api.jobs.clear()
+                first = self.first()
+                self.api.fail[:] = [failure]
+                second = self.retry(first).out.strip()
+                self.assertEqual(list(self.api.jobs), [first, second])
+
+    def test_the_list_shows_a_group_as_one_job(self):
+        first = self.first()
+        other = self.make(displayName='other')
+        second = self.retry(first).out.strip()
+        ids = [name.split('/')[-1] for name in (first, second, other)]
+        rows = self.run_jobs('list').out.splitlines()[1:]
+        self.assertEqual([row.split()[0] for row in rows], [ids[2], ids[1]])
+        self.assertIn(f'taxi (attempt 2 in us-east1; before: {ids[0]} in us-central1)', rows[1])
+        rows = self.run_jobs('list', '--region=us-central1,us-east1').out.splitlines()[1:]
+        self.assertEqual([row.split()[0] for row in rows], [ids[1], ids[2]])
+        found = self.run_jobs('list', '--region=us-central1,us-east1', '--format=value(name)').out.split()
+        self.assertEqual(found, [second, other, first])
+
+    def test_flags_and_jobs_that_do_not_fit_are_refused(self):
+        name = self.first()
+        for arguments, message in ((['retry'], 'needs the job\'s name'),
+                                   (['describe', name, '--wait'], '`--wait` is for `autopack jobs retry`'),
+                                   (['retry', name, '--region=us-eats1'], 'unknown region `us-eats1`'),
+                                   (['retry', name, '--filter=a'], '`--filter` is for `autopack jobs list`')):
+            with self.subTest(arguments):
+                self.assertIn(message, self.run_jobs(*arguments, status=2).err)
