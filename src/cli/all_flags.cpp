@@ -64,7 +64,8 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--check"},      std::string_view{"--force"},
       std::string_view{"--all"},        std::string_view{"--old"},
       std::string_view{"--html"},       std::string_view{"--list"},
-      std::string_view{"--remove"},     std::string_view{"--upgrade"}};
+      std::string_view{"--remove"},     std::string_view{"--upgrade"},
+      std::string_view{"--from"}};
   return !contains(typed_only, flag);
 }
 

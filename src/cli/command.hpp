@@ -70,6 +70,7 @@ std::unique_ptr<Command> make_lock_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();
+std::unique_ptr<Command> make_prices_command();
 std::unique_ptr<Command> make_trust_command();
 std::unique_ptr<Command> make_completion_command();
 

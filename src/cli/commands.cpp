@@ -134,6 +134,14 @@ const auto table = std::to_array<CommandEntry>({
      .asks_servers = true,
      .most_arguments = 2,
      .first_argument = "list|describe|cancel|logs|stream-logs|wait|open|retry"},
+    {.name = "prices",
+     .summary = "read what machines cost, for explain and submit --dry-run",
+     .usage = "[--from=FILE ...]",
+     .example = "  autopack prices --from=vertex.json --from=compute.json\n\n"
+                "FILE is the answer of the Cloud Billing Catalog API for a service, Vertex AI or\n"
+                "Compute Engine: pages of SKUs, one after the other or in a list. autopack has no\n"
+                "prices of its own.\n",
+     .make = make_prices_command},
     {.name = "trust",
      .summary = "allow the settings of this project to use this machine",
      .usage = "[--list | --remove]",

@@ -12,6 +12,7 @@
 #include "cli/following.hpp"
 #include "cli/job_options.hpp"
 #include "cli/job_text.hpp"
+#include "cli/known_prices.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/local_screen.hpp"
 #include "cli/named_files.hpp"
@@ -411,7 +412,12 @@ private:
         {"request",
          {{"method", dry.request.method}, {"url", dry.request.url}, {"body", *dry.request.body}}}};
     for (const auto& place : plan_.places) {
-      result["attempts"].push_back(place_object(place));
+      auto object = place_object(place);
+      report_cost(session, place.job, place.candidate.region, object);
+      result["attempts"].push_back(std::move(object));
+    }
+    if (plan_.places.empty() && submitter_ == "vertex") {
+      report_cost(session, checked.job, location.region, result);
     }
     const auto origin = session.flags.origin("--dry-run");
     const bool is_typed = !origin || origin->is_flag("--dry-run");
