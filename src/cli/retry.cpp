@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 namespace autopack::cli {
@@ -42,6 +44,11 @@ job::CandidateLists places_of(const Session& session, const ListedAttempt& attem
     lists.accelerators = std::move(typed);
   }
   const auto own = submit::accelerator_of(*attempt.job);
+  if (!own && !lists.accelerators.empty()) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("`--accelerator-type` replaces a GPU, and `{}` has none", attempt.name.text()));
+  }
   if (lists.accelerators.size() == 1 && own && lists.accelerators.front() != *own) {
     lists.accelerators.insert(lists.accelerators.begin(), *own);
   }
@@ -65,6 +72,20 @@ void check_end(const ListedAttempt& newest) {
     error.cause(failure->causes().front());
   }
   throw error.hint("see all of it: autopack jobs describe " + name);
+}
+
+/// Returns the labels for the next attempts: typed places do not make the job forget its own.
+std::map<std::string, std::string> labels_for(const job::CandidateLists& lists,
+                                              const ListedAttempt& attempt) {
+  auto all = job::read_candidate_labels(submit::labels_of(*attempt.job));
+  const auto add = [](std::vector<std::string>& into, const std::vector<std::string>& names) {
+    std::ranges::copy_if(names, std::back_inserter(into),
+                         [&](const auto& name) { return !contains(into, name); });
+  };
+  add(all.regions, {attempt.name.region});
+  add(all.regions, lists.regions);
+  add(all.accelerators, lists.accelerators);
+  return job::candidate_labels(all);
 }
 
 std::vector<job::Candidate> untried(const job::CandidateLists& lists,
@@ -155,7 +176,7 @@ int retry_job(Session& session, const JobChoice& choice, const FollowFlags& foll
   static_cast<void>(
       job::make_job(first.flags, &first.config.value(), first.location, first.checks));
   AttemptsPlan plan{.location = places.front().request.location,
-                    .labels = job::candidate_labels(lists),
+                    .labels = labels_for(lists, newest),
                     .group = submit::group_of(*named.job),
                     .earlier = newest.number};
   for (auto& place : places) {

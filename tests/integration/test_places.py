@@ -218,6 +218,7 @@ class Retrying(Places):
         self.assertEqual(len(self.api.jobs), 3)
         self.service.full = set()
         self.assertIn('/us-west1/', self.retry(first, '--region=us-east1,us-west1').out)
+        self.assertEqual(self.labels()[-1]['autopack-regions'], 'us-central1_us-east1_europe-west4_us-west1')
         self.assertEqual(self.labels()[-1]['autopack-attempt'], '4')
 
     def test_a_job_of_one_place_moves_to_typed_ones(self):
@@ -271,6 +272,7 @@ class Retrying(Places):
         for arguments, message in ((['retry'], 'needs the job\'s name'),
                                    (['describe', name, '--wait'], '`--wait` is for `autopack jobs retry`'),
                                    (['retry', name, '--region=us-eats1'], 'unknown region `us-eats1`'),
+                                   (['retry', name, '--accelerator-type=NVIDIA_L4'], 'replaces a GPU, and'),
                                    (['retry', name, '--filter=a'], '`--filter` is for `autopack jobs list`')):
             with self.subTest(arguments):
                 self.assertIn(message, self.run_jobs(*arguments, status=2).err)
