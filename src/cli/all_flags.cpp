@@ -65,8 +65,13 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--all"},         std::string_view{"--old"},
       std::string_view{"--engine-host"},  // sources and logins would go where a project says
       std::string_view{"--html"},        std::string_view{"--list"},
-      std::string_view{"--remove"},      std::string_view{"--upgrade"}};
+      std::string_view{"--remove"},      std::string_view{"--upgrade"},
+      std::string_view{"--from"}};
   return !contains(typed_only, flag);
+}
+
+bool may_be_list(std::string_view flag) {
+  return flag == "--region" || flag == "--accelerator-type";
 }
 
 bool is_for_one_call(std::string_view flag) {

@@ -25,6 +25,9 @@ std::vector<FlagHelp> flags_of_all_commands();
 /// Returns false for flags that only make sense on a command line: `--help`, `--save`.
 bool may_stand_in_file(std::string_view flag);
 
+/// Returns true for a flag with one text that may also be a list of texts to try in order.
+bool may_be_list(std::string_view flag);
+
 /// Returns true for a flag that is about one call, such as `--dry-run`: `--save` never writes it.
 bool is_for_one_call(std::string_view flag);
 

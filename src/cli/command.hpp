@@ -70,6 +70,7 @@ std::unique_ptr<Command> make_lock_command();
 std::unique_ptr<Command> make_explain_command();
 std::unique_ptr<Command> make_doctor_command();
 std::unique_ptr<Command> make_jobs_command();
+std::unique_ptr<Command> make_prices_command();
 std::unique_ptr<Command> make_trust_command();
 std::unique_ptr<Command> make_completion_command();
 
@@ -89,9 +90,15 @@ std::string directory_name(const std::filesystem::path& directory);
 std::string job_name(const std::optional<std::string>& typed,
                      const std::filesystem::path& directory);
 
+/// The number of regions in which a command works.
+enum class Regions { one, several };
+
 /// Returns project and region from flags, environment and gcloud's configuration; parts may be
 /// missing. With `infers`, gcloud's region for machines replaces a missing one for its `ai`
-/// commands.
-job::Location find_location(const Session& session, bool infers = false);
+/// commands. Of several regions in a file, a command that works in one uses the first; throws
+/// Error(usage) if they were typed for it.
+job::Location find_location(const Session& session,
+                            bool infers = false,
+                            Regions regions = Regions::one);
 
 }  // namespace autopack::cli

@@ -2,6 +2,8 @@
 #include "cli/command.hpp"
 #include "google/project.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <initializer_list>
 
@@ -120,17 +122,26 @@ const auto table = std::to_array<CommandEntry>({
      .asks_servers = true},
     {.name = "jobs",
      .summary = "list, describe, open, cancel and follow jobs of every kind",
-     .usage = "list | describe NAME | open NAME | logs NAME | wait NAME | cancel NAME [FLAGS]",
+     .usage = "list | describe NAME | open NAME | logs NAME | wait NAME | cancel NAME | retry NAME "
+              "[FLAGS]",
      .example = "  autopack jobs list --region=us-central1 --state=running --limit=10\n"
                 "  autopack jobs logs -f --latest\n\n"
                 "NAME is a display name, an id, or a whole resource name. `logs -f`, which is\n"
                 "also `stream-logs`, and `wait` end with the job; their status is 0 if the job\n"
                 "succeeded. `open` prints where the console shows the job, and opens a browser\n"
-                "there.\n",
+                "there. `retry` sends a job that found no capacity to its next place.\n",
      .make = make_jobs_command,
      .asks_servers = true,
      .most_arguments = 2,
-     .first_argument = "list|describe|cancel|logs|stream-logs|wait|open"},
+     .first_argument = "list|describe|cancel|logs|stream-logs|wait|open|retry"},
+    {.name = "prices",
+     .summary = "read what machines cost, for explain and submit --dry-run",
+     .usage = "[--from=FILE ...]",
+     .example = "  autopack prices --from=vertex.json --from=compute.json\n\n"
+                "FILE is the answer of the Cloud Billing Catalog API for a service, Vertex AI or\n"
+                "Compute Engine: pages of SKUs, one after the other or in a list. autopack has no\n"
+                "prices of its own.\n",
+     .make = make_prices_command},
     {.name = "trust",
      .summary = "allow the settings of this project to use this machine",
      .usage = "[--list | --remove]",
@@ -201,13 +212,36 @@ std::string directory_name(const std::filesystem::path& directory) {
   return failure ? directory.filename().string() : whole.filename().string();
 }
 
-job::Location find_location(const Session& session, bool infers) {
+namespace {
+
+/// Returns the regions of a list; empty if there is one, or none.
+std::vector<std::string> several_regions(const Session& session, Regions regions) {
+  auto names = session.flags.listed("--region");
+  const auto origin = session.flags.origin("--region");
+  if (names.size() < 2 || !origin) {
+    return {};
+  }
+  if (regions == Regions::one && origin->kind != job::Origin::Kind::file) {
+    throw Error(ErrorKind::usage, fmt::format("{} names {} regions, and this command works in one",
+                                              to_string(*origin), names.size()))
+        .hint("`--region=" + printable(names.front()) + "`");
+  }
+  return names;
+}
+
+}  // namespace
+
+job::Location find_location(const Session& session, bool infers, Regions regions) {
   const auto& environment = session.services.environment;
   const auto& flag = session.global.project;
   const auto configuration =
       google::read_gcloud_configuration(environment, session.global.configuration);
   auto project = google::find_project(flag, environment, configuration, {});
   auto region = google::find_region(session.global.region, environment, configuration);
+  const auto several = several_regions(session, regions);
+  if (!several.empty()) {
+    region.value = several.front();
+  }
   if (!region.value && infers) {
     region = google::find_property("compute/region", environment, configuration);
   }
@@ -227,6 +261,7 @@ job::Location find_location(const Session& session, bool infers) {
   };
   return {.project = project.value,
           .region = region.value,
+          .regions = regions == Regions::several ? several : std::vector<std::string>{},
           .project_origin = origin(project, flag, "--project"),
           .region_origin = origin(region, session.global.region, "--region")};
 }

@@ -44,7 +44,7 @@ public:
 
   int run(Session& session) override {
     check_build_options(build_, session.flags);
-    const auto location = find_location(session);
+    const auto location = find_location(session, false, Regions::several);
     auto findings = look_at_settings(session, location);
     auto planned = look_at_job(session, location, findings);
     PreflightSources sources{session, location};
@@ -101,6 +101,12 @@ private:
       auto request = read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
       if (request.package) {
         choose_cloud_build(build_, *request.package);
+      }
+      if (request.candidates.has_several()) {
+        const auto places = request.candidates.in_order();
+        findings.push_back(preflight::ok(
+            "places", fmt::format("of {} places to try, these checks are about the first, {}",
+                                  places.size(), to_string(places.front()))));
       }
       const auto checked = pipeline::check(session.services, request, nullptr);
       pipeline::report_inferred(session.console, checked.inferred);

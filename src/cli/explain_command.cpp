@@ -5,6 +5,7 @@
 #include "cli/emphasis.hpp"
 #include "cli/explanation_page.hpp"
 #include "cli/explanation_text.hpp"
+#include "cli/known_prices.hpp"
 #include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "executor/executor_image.hpp"
@@ -87,6 +88,9 @@ private:
     const bool is_for_people = session.format.kind == OutputFormat::Kind::text;
     auto object = is_for_people && page_.empty() ? nlohmann::json{}
                                                  : explanation_object(explanation, work.plan());
+    if (const auto job = is_first ? job_of_settings(session) : std::nullopt) {
+      report_cost(session, *job, find_location(session).region, object);
+    }
     if (!page_.empty()) {
       write_file(page_, explanation_page(object));
       session.console.done("Wrote", page_);

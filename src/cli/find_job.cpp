@@ -5,6 +5,7 @@
 #include "cli/following.hpp"
 #include "cli/google_services.hpp"
 #include "cli/job_text.hpp"
+#include "submit/group.hpp"
 
 #include <fmt/format.h>
 
@@ -48,8 +49,11 @@ void check_part(const Session& session,
 FoundJob find_by_name(const Session& session,
                       const google::Jobs& jobs,
                       const JobName& name,
-                      std::optional<JobKind> kind) {
-  check_part(session, "--region", session.global.region, name.region, name);
+                      const JobChoice& choice) {
+  const auto& kind = choice.kind;
+  if (choice.regions == Regions::one) {
+    check_part(session, "--region", session.global.region, name.region, name);
+  }
   check_part(session, "--project", session.global.project, name.project, name);
   if (kind && *kind != name.kind) {
     throw Error(ErrorKind::usage,
@@ -147,7 +151,10 @@ FoundJob find_listed(const google::Jobs& jobs,
   if (found.empty()) {
     throw no_such_job(choice, location);
   }
-  if (found.size() > 1 && !choice.latest) {
+  const bool is_one_group = std::ranges::all_of(found, [&](const auto& one) {
+    return submit::group_of(one) == submit::group_of(found.front());
+  });
+  if (found.size() > 1 && !choice.latest && !is_one_group) {
     throw several_jobs(choice, found);
   }
   const auto text = text_at(found.front(), "name");
@@ -178,10 +185,10 @@ std::optional<JobKind> read_kind(const std::optional<std::string>& kind) {
   return kind == "tuning" ? JobKind::tuning : JobKind::pipeline;
 }
 
-job::Location require_job_location(const Session& session, bool infers) {
-  auto location = find_location(session);
+job::Location require_job_location(const Session& session, bool infers, Regions regions) {
+  auto location = find_location(session, false, regions);
   if (infers && !location.region) {
-    location = find_location(session, true);
+    location = find_location(session, true, regions);
     if (location.region_origin) {
       session.console.done("Inferred", fmt::format("region `{}`: {} (`--region` names another)",
                                                    printable(location.region.value()),
@@ -191,12 +198,15 @@ job::Location require_job_location(const Session& session, bool infers) {
   throw_if_errors(job::missing_parts(location), ErrorKind::usage);
   check_location_part("project", *location.project);
   check_location_part("region", *location.region);
+  for (const auto& region : location.regions) {
+    check_location_part("region", region);
+  }
   return location;
 }
 
 FoundJob find_job(Session& session, const google::Jobs& jobs, const JobChoice& choice) {
   if (const auto name = choice.full_name()) {
-    return find_by_name(session, jobs, *name, choice.kind);
+    return find_by_name(session, jobs, *name, choice);
   }
   const auto& typed = choice.typed;
   if (typed && (typed->find('/') != std::string::npos || printable(*typed) != *typed)) {
@@ -205,7 +215,7 @@ FoundJob find_job(Session& session, const google::Jobs& jobs, const JobChoice& c
             "a name is projects/PROJECT/locations/REGION/customJobs/ID, with customJobs, "
             "hyperparameterTuningJobs or trainingPipelines; the ID alone; or the display name");
   }
-  const auto location = require_job_location(session, choice.infers);
+  const auto location = require_job_location(session, choice.infers, choice.regions);
   if (typed && is_number(*typed)) {
     if (auto found = find_by_id(jobs, choice, *typed, location)) {
       return *found;

@@ -354,6 +354,22 @@ const std::vector<FlagSetting>& FlagSet::given(const std::string& name) const {
   return settings_of(given_, name);
 }
 
+std::vector<std::string> FlagSet::listed(const std::string& name) const {
+  const auto& places = given(name);
+  if (places.empty()) {
+    return {};
+  }
+  const auto& place = places.front();
+  std::vector<std::string> texts;
+  for (const auto& value : place.values) {
+    texts.push_back(value.text());
+  }
+  // Of a flag that is repeated, the last counts.
+  return job::candidate_names(place.origin.kind == job::Origin::Kind::file
+                                  ? texts
+                                  : std::vector<std::string>{texts.back()});
+}
+
 const std::vector<FlagSetting>& FlagSet::given_to_others(const std::string& name) const {
   return settings_of(given_to_others_, name);
 }

@@ -111,6 +111,9 @@ public:
   /// Returns every place that sets the flag, the winning one first.
   const std::vector<FlagSetting>& given(const std::string& name) const;
 
+  /// Returns the names in the value of a flag that may be a list: `a,b`, or a list in a file.
+  std::vector<std::string> listed(const std::string& name) const;
+
   /// Returns the settings of files for a flag that this command does not have, the winning one
   /// first.
   const std::vector<FlagSetting>& given_to_others(const std::string& name) const;

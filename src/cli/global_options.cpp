@@ -38,7 +38,8 @@ bool is_utf8_locale(const Environment& environment) {
 void add_global_flags(FlagSet& flags, GlobalOptions& options) {
   flags.section("Google Cloud", false);
   flags.text("--project", "ID", options.project, "project; default: gcloud's");
-  flags.text("--region", "REGION", options.region, "region; default: gcloud's `ai/region`");
+  flags.text("--region", "REGION", options.region,
+             "region; default: gcloud's `ai/region`; submit: also a list, in order");
   flags.text("--configuration", "NAME", options.configuration, "gcloud configuration to read");
   flags.text("--access-token-file", "FILE", options.access_token_file, "file with an access token");
   flags.text("--billing-project", "ID", options.billing_project, "project charged for quota");

@@ -8,8 +8,10 @@
 #include "cli/following.hpp"
 #include "cli/google_services.hpp"
 #include "cli/job_text.hpp"
+#include "cli/joined_attempts.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/log_text.hpp"
+#include "cli/retry.hpp"
 #include "submit/job_state.hpp"
 
 #include <fmt/format.h>
@@ -86,14 +88,15 @@ public:
     flags.number("--polling-interval", "SECONDS", polling_interval_,
                  "longest time between two requests, also of wait; default: 10");
     flags.toggle("--allow-multiline-logs", together_, "keep the lines of an entry together");
+    add_retry_flags(flags, accelerators_, follow_flags_);
   }
 
   int run(Session& session) override {
     if (session.arguments.empty()) {
       throw Error(ErrorKind::usage, "`autopack jobs` needs to know what to do")
           .hint(
-              "it has `list`, `describe NAME`, `cancel NAME`, `logs NAME`, `wait NAME` and "
-              "`open NAME`");
+              "it has `list`, `describe NAME`, `cancel NAME`, `logs NAME`, `wait NAME`, "
+              "`open NAME` and `retry NAME`");
     }
     const auto& action = session.arguments.front();
     check_flags(session, action);
@@ -104,7 +107,8 @@ public:
     const JobChoice choice{.typed = name_of(session),
                            .kind = is_local ? std::nullopt : read_kind(kind_),
                            .latest = latest_,
-                           .infers = !no_infer_};
+                           .infers = !no_infer_,
+                           .regions = action == "retry" ? Regions::several : Regions::one};
     if (!choice.typed && !latest_) {
       throw Error(ErrorKind::usage, fmt::format("`autopack jobs {}` needs the job's name", action))
           .hint("`--latest` selects the newest; see the jobs: autopack jobs list");
@@ -115,6 +119,10 @@ public:
     }
     if (!choice.full_name() && asks_this_machine(session)) {
       return act_on_local(session, action, choose_local_job(session, choice.typed, choice.latest));
+    }
+    if (action == "retry") {
+      follow_flags_.polling_interval = polling_interval_;
+      return retry_job(session, choice, follow_flags_);
     }
     GoogleServices google{session};
     const auto jobs = google.jobs();
@@ -142,7 +150,7 @@ private:
     if (kind_) {
       return kind_ == "local";
     }
-    return !find_location(session).project && !local_jobs(session).empty();
+    return !find_location(session, false, Regions::several).project && !local_jobs(session).empty();
   }
 
   /// Returns the job that the command line names.
@@ -158,7 +166,10 @@ private:
         {"--page-size", {"list"}},
         {"--follow", {"logs"}},
         {"--task-name", {"stream-logs", "logs"}},
-        {"--polling-interval", {"stream-logs", "logs", "wait"}},
+        {"--polling-interval", {"stream-logs", "logs", "wait", "retry"}},
+        {"--accelerator-type", {"retry"}},
+        {"--wait", {"retry"}},
+        {"--stream-logs", {"retry"}},
         {"--allow-multiline-logs", {"stream-logs", "logs"}}};
     for (const auto& [flag, actions] : actions_of) {
       if (!contains(actions, action) && session.flags.is_typed(flag)) {
@@ -219,23 +230,29 @@ private:
     throw error.hint(fmt::format("the states are `{}`", join(states, "`, `")));
   }
 
+  static std::vector<std::string> regions_of(const job::Location& location) {
+    return location.regions.empty() ? std::vector{location.region.value()} : location.regions;
+  }
+
   std::vector<json> read_list(const job::Location& location, const google::Jobs& service) const {
     const auto limit = static_cast<std::size_t>(limit_.value_or(0));
     std::vector<json> jobs;
-    for (const auto kind : google::job_kinds) {
-      if (read_kind(kind_).value_or(kind) != kind) {
-        continue;
+    for (const auto& region : regions_of(location)) {
+      for (const auto kind : google::job_kinds) {
+        if (read_kind(kind_).value_or(kind) != kind) {
+          continue;
+        }
+        std::size_t count = 0;
+        service.list({.project = location.project.value(),
+                      .region = region,
+                      .kind = kind,
+                      .filter = non_empty(filter_for(kind)),
+                      .page_size = static_cast<int>(page_size_.value_or(100))},
+                     [&](const google::Job& job) {
+                       jobs.push_back(*job);
+                       return limit == 0 || ++count < limit;
+                     });
       }
-      std::size_t count = 0;
-      service.list({.project = location.project.value(),
-                    .region = location.region.value(),
-                    .kind = kind,
-                    .filter = non_empty(filter_for(kind)),
-                    .page_size = static_cast<int>(page_size_.value_or(100))},
-                   [&](const google::Job& job) {
-                     jobs.push_back(*job);
-                     return limit == 0 || ++count < limit;
-                   });
     }
     std::ranges::stable_sort(jobs, [](const json& a, const json& b) {
       return text_at(a, "createTime") > text_at(b, "createTime");
@@ -249,11 +266,17 @@ private:
   int list(Session& session) const {
     check_list_values();
     GoogleServices google{session};
-    const auto location = require_job_location(session, !no_infer_);
+    const auto location = require_job_location(session, !no_infer_, Regions::several);
     const auto jobs = read_list(location, google.jobs());
     if (jobs.empty() && session.format.kind != OutputFormat::Kind::value) {
-      session.console.done("Found", fmt::format("no job in region `{}` of project `{}`",
-                                                *location.region, *location.project));
+      session.console.done("Found",
+                           fmt::format("no job in region `{}` of project `{}`",
+                                       join(regions_of(location), "`, `"), *location.project));
+    }
+    if (session.format.kind == OutputFormat::Kind::text) {
+      const auto others =
+          attempts_elsewhere(google.jobs(), jobs, regions_of(location), *session.services.reporter);
+      return report_list(session, join_attempts(jobs, others));
     }
     return report_list(session, jobs);
   }
@@ -348,6 +371,10 @@ private:
     if (action == "describe") {
       return describe(session, job_of(record));
     }
+    if (action == "retry") {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`{}` ran on this machine, which is its only place", record.name()));
+    }
     if (action == "cancel") {
       const bool had_ended = submit::state_of(job_of(record)).ended;
       const auto job = cancel_local_job(record, session.services.cancellation);
@@ -432,6 +459,8 @@ private:
   std::optional<std::string> task_;
   std::optional<std::int64_t> polling_interval_;
   bool together_{false};
+  std::optional<std::string> accelerators_;  ///< read as a list
+  FollowFlags follow_flags_{};
 };
 
 }  // namespace

@@ -54,4 +54,16 @@ Problems ask_services(Session& session,
                                *session.services.cancellation);
 }
 
+std::vector<Problems> ask_quotas(Session& session, const std::vector<preflight::PlannedJob>& jobs) {
+  PreflightSources asked{session, jobs.front().location};
+  preflight::QuotaFindings found;
+  const auto unanswered =
+      preflight::run_checks(preflight::quota_checks(jobs, asked.sources(), found), asked.stop(),
+                            *session.services.cancellation);
+  for (const auto& finding : unanswered) {
+    session.console.detail("not checked: " + finding.text());
+  }
+  return std::move(found.of_jobs);
+}
+
 }  // namespace autopack::cli

@@ -48,4 +48,7 @@ Problems ask_services(Session& session,
                       const job::Location& location,
                       const preflight::PlannedJob& job);
 
+/// Asks about the quotas of the same job in several places, and returns the findings about each.
+std::vector<Problems> ask_quotas(Session& session, const std::vector<preflight::PlannedJob>& jobs);
+
 }  // namespace autopack::cli

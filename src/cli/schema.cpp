@@ -68,6 +68,13 @@ json suggestions(json values) {
   return any_of({{{"enum", std::move(values)}}, {{"type", text_type()}}});
 }
 
+/// Accepts a value, or a list of them that is not empty.
+json with_list(const json& value) {
+  auto list = list_of(value);
+  list["minItems"] = 1;
+  return any_of({value, list});
+}
+
 json machine_types() {
   auto names = json::array();
   for (const auto& machine : job::tables::machines()) {
@@ -104,13 +111,13 @@ json schema_of(const FlagHelp& flag) {
     return {{"type", json::array({"string", "number", "object"})}};
   }
   if (flag.long_name == "--region") {
-    return suggestions(words(job::tables::regions()));
+    return with_list(suggestions(words(job::tables::regions())));
   }
   if (flag.long_name == "--machine-type") {
     return suggestions(machine_types());
   }
   if (flag.long_name == "--accelerator-type") {
-    return suggestions(words(job::tables::accelerator_types()));
+    return with_list(suggestions(words(job::tables::accelerator_types())));
   }
   switch (flag.kind) {
     case FlagKind::toggle:

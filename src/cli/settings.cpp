@@ -80,6 +80,10 @@ std::optional<std::string_view> wanted(const json& value, const FlagHelp& flag) 
                     "text, a list, or pairs of a name and text");
     case FlagKind::text: break;
   }
+  if (value.is_array() && may_be_list(flag.long_name)) {
+    return unless(!value.empty() && std::ranges::all_of(value, is_text),
+                  "text, or a list of texts");
+  }
   const bool has_words = contains(flag.values, "true");
   return unless(is_text(value) || (has_words && value.is_boolean()), "one text");
 }

@@ -103,6 +103,29 @@ void add_setting(const char* what,
   }
 }
 
+/// Reads the lists of regions and accelerators; flags and location get the first of each.
+void read_candidates(const Session& session, pipeline::SubmissionRequest& request) {
+  auto& pools = request.flags.pools;
+  const auto origin = session.flags.origin("--accelerator-type");
+  auto accelerators = session.flags.listed("--accelerator-type");
+  const bool is_used = origin && !pools.empty() && pools.front().accelerator_type &&
+                       pools.front().origin_of("accelerator-type") == origin;
+  if (is_used && !accelerators.empty()) {
+    pools.front().accelerator_type = accelerators.front();
+  } else {
+    accelerators.clear();
+  }
+  const auto& location = request.location;
+  job::CandidateLists lists{.regions = location.regions, .accelerators = std::move(accelerators)};
+  if (lists.regions.empty() && location.region) {
+    lists.regions = {*location.region};
+  }
+  if (lists.has_several() && !lists.regions.empty()) {
+    request.candidates = std::move(lists);
+  }
+  request.infers_machine = !request.config && (pools.empty() || !pools.front().machine_type);
+}
+
 /// Infers values that neither the flags of a job nor a project set.
 void infer(pipeline::SubmissionRequest& request) {
   auto& pool = request.flags.pools.front();
@@ -157,7 +180,7 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
   const bool is_open = !names_pools(session.flags);
   const bool infers = is_open && !build.no_infer && !request.config;
   const bool says_project = is_open && !pools.empty() && pools.front().names_project();
-  request.location = find_location(session, infers);
+  request.location = find_location(session, infers, Regions::several);
   request.flags.infers = infers || (says_project && !build.no_infer);
   if (!session.flags.origin("--worker-pool-spec")) {
     refuse_only_pool(request, request.earlier);
@@ -184,6 +207,7 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
     directory = request.package->project.directory;
   }
   request.flags.default_display_name = directory_name(directory);
+  read_candidates(session, request);
   if (infers) {
     infer(request);
   }

@@ -29,13 +29,38 @@ void SubmissionResult::image(std::shared_ptr<const json> image, std::string uri)
   image_uri_ = std::move(uri);
 }
 
+void SubmissionResult::attempts(json list) {
+  attempts_ = std::make_shared<const json>(std::move(list));
+}
+
 json SubmissionResult::object() const {
-  return {{"image", image_ ? *image_ : json{}}, {"job", job_ ? *job_ : json{}}};
+  json whole{{"image", image_ ? *image_ : json{}}, {"job", job_ ? *job_ : json{}}};
+  if (attempts_) {
+    whole["attempts"] = *attempts_;
+  }
+  return whole;
 }
 
 void SubmissionResult::print() const {
   if (!has_job() || session_.format.kind == OutputFormat::Kind::json) {
     session_.console.result(render(session_, object(), image_uri_));
+  }
+}
+
+int SubmissionResult::run(const std::function<void()>& work) {
+  try {
+    work();
+    return 0;
+  } catch (const Interrupted& end) {
+    if (!has_job()) {
+      throw;
+    }
+    return fail(end);
+  } catch (const Error& error) {
+    if (!has_job()) {
+      throw;
+    }
+    return fail(error);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,15 +29,20 @@ public:
 
   const std::shared_ptr<const nlohmann::json>& job() const { return job_; }
 
+  /// Sets the list of attempts in the JSON object.
+  void attempts(nlohmann::json list);
+
   bool has_job() const { return !name_.empty(); }
 
   /// Prints the rest.
   void print() const;
-  /// Reports an error after the job was created. Returns the exit status.
-  int fail(const Error& error) const;
-  int fail(const Interrupted& end) const;
+  /// Runs `work` and returns 0. Reports an error or interruption after a job was created with the
+  /// result, and returns the exit status; rethrows an earlier one.
+  int run(const std::function<void()>& work);
 
 private:
+  int fail(const Error& error) const;
+  int fail(const Interrupted& end) const;
   nlohmann::json object() const;
   void print_failed(const Error& error) const;
 
@@ -46,6 +52,7 @@ private:
   std::string image_uri_{};
   std::shared_ptr<const nlohmann::json> job_{};
   std::shared_ptr<const nlohmann::json> image_{};
+  std::shared_ptr<const nlohmann::json> attempts_{};
 };
 
 }  // namespace autopack::cli

@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/attempts.hpp"
 #include "cli/command.hpp"
 #include "cli/container_options.hpp"
 #include "cli/detached.hpp"
@@ -11,6 +12,7 @@
 #include "cli/following.hpp"
 #include "cli/job_options.hpp"
 #include "cli/job_text.hpp"
+#include "cli/known_prices.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/local_screen.hpp"
 #include "cli/named_files.hpp"
@@ -22,6 +24,7 @@
 #include "google/project.hpp"
 #include "local/submitter.hpp"
 #include "pipeline/explanation.hpp"
+#include "pipeline/places.hpp"
 #include "pipeline/submission.hpp"
 #include "services/services.hpp"
 #include "submit/job_state.hpp"
@@ -288,6 +291,9 @@ public:
       throw Error(ErrorKind::usage, "`--submitter=none` makes no job that could be waited for");
     }
     static_cast<void>(longest_wait(follow_.polling_interval));
+    if (submitter_ == "vertex" && request.candidates.has_several()) {
+      choose_places(session, request);
+    }
     GoogleServices google{session};
     SubmissionResult result{session, follow_.any() || (submitter_ == "local" && !local_.detach)};
     const auto submitter = make_submitter(session, request.location, google, result);
@@ -306,6 +312,41 @@ public:
   }
 
 private:
+  /// Finds the usable places of a request with several; the request becomes that for the first.
+  void choose_places(Session& session, pipeline::SubmissionRequest& request) {
+    const auto ask = [&](const std::vector<preflight::PlannedJob>& jobs) {
+      return ask_quotas(session, jobs);
+    };
+    auto found = pipeline::find_places(session.services, request, request.candidates.in_order(),
+                                       dry_run_ ? pipeline::AskQuotas{} : ask);
+    plan_.labels = job::candidate_labels(request.candidates);
+    for (auto& place : found) {
+      plan_.places.push_back({.candidate = place.candidate, .job = std::move(place.job)});
+    }
+    request = std::move(found.front().request);
+    plan_.location = request.location;
+  }
+
+  /// Packages, then tries one place after the other.
+  void submit_to_places(Session& session,
+                        const pipeline::Checked& checked,
+                        GoogleServices& google,
+                        SubmissionResult& result) const {
+    google.service().make_ready();
+    auto plan = plan_;
+    const auto done = pipeline::submit(session.services, checked, nullptr, set_image(result));
+    for (auto& place : plan.places) {
+      place.job = done.image ? job::with_image(place.job, done.image->uri()) : place.job;
+    }
+    try_places(session, google, result, follow_, std::move(plan));
+  }
+
+  static std::function<void(const packaging::Image& image)> set_image(SubmissionResult& result) {
+    return [&result](const packaging::Image& image) {
+      result.image(std::make_shared<const nlohmann::json>(packaging::to_json(image)), image.uri());
+    };
+  }
+
   /// An image that goes elsewhere, or runs here, is pushed only if a registry was named.
   void settle_outputs(pipeline::SubmissionRequest& request) const {
     const auto& outputs = request.package->outputs;
@@ -330,14 +371,7 @@ private:
                                                     GoogleServices& google,
                                                     SubmissionResult& result) {
     if (submitter_ == "vertex") {
-      return submit::make_vertex_submitter(
-          {.location = location,
-           .endpoint_override = google.aiplatform_override(),
-           .service = &google.service(),
-           .uninterrupted = session.services.unstoppable_client.function(),
-           .reporter = &session.console,
-           .created = [&](const submit::SubmittedJob& job) { result.created("Submitted", job); },
-           .records = session.services.environment.cache_directory() / "submissions"});
+      return submit::make_vertex_submitter(vertex_options(session, location, google, result));
     }
     if (submitter_ == "local") {
       return local(session, location, result);
@@ -382,10 +416,18 @@ private:
     if (dry.image) {
       image = {{"uri", *dry.image}};
     }
-    const nlohmann::json result{
+    nlohmann::json result{
         {"image", image},
         {"request",
          {{"method", dry.request.method}, {"url", dry.request.url}, {"body", *dry.request.body}}}};
+    for (const auto& place : plan_.places) {
+      auto object = place_object(place);
+      report_cost(session, place.job, place.candidate.region, object);
+      result["attempts"].push_back(std::move(object));
+    }
+    if (plan_.places.empty() && submitter_ == "vertex") {
+      report_cost(session, checked.job, location.region, result);
+    }
     const auto origin = session.flags.origin("--dry-run");
     const bool is_typed = !origin || origin->is_flag("--dry-run");
     session.console.done("Dry run", "nothing was built or sent" +
@@ -416,35 +458,35 @@ private:
              submit::Submitter* submitter,
              GoogleServices& google,
              SubmissionResult& result) const {
-    try {
-      const auto done = pipeline::submit(
-          session.services, checked, submitter, [&](const packaging::Image& image) {
-            result.image(std::make_shared<const nlohmann::json>(packaging::to_json(image)),
-                         image.uri());
-          });
-      if (done.job.answer) {
-        result.job(done.job.answer);
+    int status = 0;
+    const int failed = result.run([&] {
+      if (!plan_.places.empty()) {
+        submit_to_places(session, checked, google, result);
+      } else {
+        status = submit_to_one(session, checked, submitter, google, result);
       }
-      if (follow_.any() && submitter_ == "vertex") {
-        result.job(follow(session, google, done.job.name.value_or(""), follow_));
-        throw_unless_succeeded(result.job());
-      }
-      if (submitter_ == "local") {
-        return report_local_end(session, result, done.job);
-      }
-      result.print();
-      return 0;
-    } catch (const Interrupted& end) {
-      if (!result.has_job()) {
-        throw;
-      }
-      return result.fail(end);
-    } catch (const Error& error) {
-      if (!result.has_job()) {
-        throw;
-      }
-      return result.fail(error);
+    });
+    return failed == 0 ? status : failed;
+  }
+
+  int submit_to_one(Session& session,
+                    const pipeline::Checked& checked,
+                    submit::Submitter* submitter,
+                    GoogleServices& google,
+                    SubmissionResult& result) const {
+    const auto done = pipeline::submit(session.services, checked, submitter, set_image(result));
+    if (done.job.answer) {
+      result.job(done.job.answer);
     }
+    if (follow_.any() && submitter_ == "vertex") {
+      result.job(follow(session, google, done.job.name.value_or(""), follow_));
+      throw_unless_succeeded(result.job());
+    }
+    if (submitter_ == "local") {
+      return report_local_end(session, result, done.job);
+    }
+    result.print();
+    return 0;
   }
 
   /// Returns the exit status of the replica that decided it.
@@ -471,6 +513,7 @@ private:
   LocalFlags local_{};
   Detached detached_{};
   FollowFlags follow_{};
+  AttemptsPlan plan_{};
   std::string submitter_{"vertex"};
   std::string page_{};
   bool dry_run_{false};

@@ -79,7 +79,8 @@ private:
       }
       flags.job_id = non_empty(word);
     }
-    flags.region = session.global.region;
+    const auto regions = session.flags.listed("--region");
+    flags.region = regions.size() > 1 ? regions.front() : session.global.region;
     flags.packages = job::all_elements(packages_, "--packages", problems);
     flags.labels = job::all_pairs(labels_, "--labels", problems);
     throw_if_errors(problems, ErrorKind::usage);

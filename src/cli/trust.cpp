@@ -79,6 +79,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--follow", Reach::nothing},
     FlagReach{"--force", Reach::nothing},
     FlagReach{"--format", Reach::nothing},
+    FlagReach{"--from", Reach::paths},
     FlagReach{"--gcs", Reach::bucket},
     FlagReach{"--gpu", Reach::nothing},
     FlagReach{"--gpu-partition-size", Reach::nothing},

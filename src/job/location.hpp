@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace autopack::job {
 
@@ -12,6 +13,8 @@ namespace autopack::job {
 struct Location {
   std::optional<std::string> project{};
   std::optional<std::string> region{};
+  /// The regions to try, in order, of which `region` is one; empty if only one was named.
+  std::vector<std::string> regions{};
   std::optional<Origin> project_origin{};
   std::optional<Origin> region_origin{};
 

@@ -1,6 +1,5 @@
 #include "job/make_job.hpp"
 
-#include "base/contains.hpp"
 #include "job/merge.hpp"
 #include "job/rules.hpp"
 #include "job/tables.hpp"
@@ -79,18 +78,10 @@ std::string display_name(const JobFlags& flags, const Config* config) {
 
 namespace {
 
-using tables::Accelerators;
-
 constexpr std::string_view without_accelerator{"n1-standard-4"};
 
 /// Supports every attachable accelerator; a smaller machine has too little memory for some of them.
 constexpr std::string_view with_accelerator{"n1-standard-8"};
-
-bool gives(std::span<const Accelerators> all, std::string_view type, std::int64_t count) {
-  return std::ranges::any_of(all, [&](const Accelerators& one) {
-    return one.type == type && contains(one.counts, count);
-  });
-}
 
 }  // namespace
 
@@ -102,7 +93,7 @@ std::string usual_machine(const PoolFlags& pool) {
   const auto count = pool.accelerator_count.value_or(1);
   const auto* const usual = tables::find_machine(with_accelerator);
   auto best = with_accelerator;
-  if (usual != nullptr && gives(usual->attachable, type, count)) {
+  if (usual != nullptr && tables::offers(usual->attachable, type, count)) {
     return std::string{best};
   }
   // Names of one family differ only in their number of CPUs.
@@ -111,7 +102,7 @@ std::string usual_machine(const PoolFlags& pool) {
   };
   bool has_found = false;
   for (const auto& machine : tables::machines()) {
-    const bool fits = !machine.arm64 && gives(machine.fixed, type, count);
+    const bool fits = !machine.arm64 && tables::offers(machine.fixed, type, count);
     if (fits && (!has_found || is_smaller(machine.name, best))) {
       best = machine.name;
       has_found = true;

@@ -55,7 +55,7 @@ std::vector<Key> every_key() {
   std::vector<Key> all{
       key_of_machine("machine-type", true, "TYPE", "machine; default: n1-standard-4",
                      &PoolFlags::machine_type),
-      key_of_machine("accelerator-type", true, "TYPE", "GPU of the machine: NVIDIA_TESLA_T4",
+      key_of_machine("accelerator-type", true, "TYPE", "GPU: NVIDIA_TESLA_T4; or several, in order",
                      &PoolFlags::accelerator_type),
       key_of_machine("accelerator-count", false, "N", "GPUs of the machine; default: 1",
                      &PoolFlags::accelerator_count),

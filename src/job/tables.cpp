@@ -1,5 +1,6 @@
 #include "job/tables.hpp"
 
+#include "base/contains.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -27,6 +28,12 @@ const Machine* find_machine(std::string_view name) {
   const auto found =
       std::ranges::find_if(table, [&](const Machine& machine) { return machine.name == name; });
   return found == table.end() ? nullptr : &*found;
+}
+
+bool offers(std::span<const Accelerators> all, std::string_view type, std::int64_t count) {
+  return std::ranges::any_of(all, [&](const Accelerators& one) {
+    return one.type == type && contains(one.counts, count);
+  });
 }
 
 std::span<const std::string_view> accelerator_types() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +82,8 @@ const Message& message(std::string_view name);
 const Field* find_field(const Message& message, std::string_view name);
 /// Returns null if the table has no such machine type.
 const Machine* find_machine(std::string_view name);
+/// Returns true if `count` accelerators of this type are among `all`.
+bool offers(std::span<const Accelerators> all, std::string_view type, std::int64_t count);
 /// Returns the values of an enumeration, such as `NVIDIA_TESLA_T4`.
 std::span<const std::string_view> accelerator_types();
 

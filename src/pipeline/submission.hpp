@@ -1,5 +1,6 @@
 #pragma once
 
+#include "job/candidates.hpp"
 #include "job/make_job.hpp"
 #include "pipeline/package.hpp"
 #include "preflight/planned_job.hpp"
@@ -19,6 +20,9 @@ struct SubmissionRequest {
   std::optional<job::Config> config{};
   Problems earlier{};  ///< findings from reading flags and file
   job::Location location{};
+  /// The places to try, if there are several; flags and location have the first.
+  job::CandidateLists candidates{};
+  bool infers_machine{false};  ///< nobody named the machine type
   job::CheckOptions checks{};
   std::optional<std::string> output_image{};
   /// The packaging, if a pool requires one.

@@ -96,6 +96,18 @@ Problems check_persistent_resource(const PlannedJob& job, const Sources& sources
 /// them.
 std::vector<Check> online_checks(const PlannedJob& job, const Sources& sources);
 
+/// The findings about the quotas of several jobs.
+struct QuotaFindings {
+  std::mutex mutex{};
+  std::vector<Problems> of_jobs{};  ///< in the order of the jobs
+};
+
+/// Returns a check of each quota that one of `jobs` needs, to run concurrently; they write to
+/// `found`. The arguments must outlive them.
+std::vector<Check> quota_checks(const std::vector<PlannedJob>& jobs,
+                                const Sources& sources,
+                                QuotaFindings& found);
+
 /// Returns `name` as the path of a URL, each part percent-encoded.
 std::string url_path(const std::string& name);
 /// Returns `serviceAccount:` and the agent that runs custom code for the project with that number.

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
 
 namespace autopack::preflight {
 
@@ -172,17 +175,59 @@ Problems check_permissions(const PlannedJob& job, const Sources& sources) {
   return findings;
 }
 
-Problems check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources) {
-  const auto answer = sources.apis->get(
+namespace {
+
+ApiAnswer read_quota(const std::string& metric, const PlannedJob& job, const Sources& sources) {
+  return sources.apis->get(
       Service::serviceusage,
       fmt::format("/v1beta1/projects/{}/services/aiplatform.googleapis.com/consumerQuotaMetrics/"
                   "aiplatform.googleapis.com%2F{}",
-                  percent_encode(job.project()), need.metric));
+                  percent_encode(job.project()), metric));
+}
+
+Problem quota_finding(const QuotaNeed& need, const PlannedJob& job, const ApiAnswer& answer) {
   if (!answer.ok()) {
-    return {refusal_finding("quota", fmt::format("quota `{}` in `{}`", need.metric, job.region()),
-                            Service::serviceusage, answer, job.project())};
+    return refusal_finding("quota", fmt::format("quota `{}` in `{}`", need.metric, job.region()),
+                           Service::serviceusage, answer, job.project());
   }
-  return {judge_quota(need, *answer.body, job.location)};
+  return judge_quota(need, *answer.body, job.location);
+}
+
+/// A quota, and the jobs that need it.
+struct SharedNeed {
+  std::vector<std::pair<std::size_t, QuotaNeed>> of_jobs{};
+};
+
+}  // namespace
+
+Problems check_quota(const QuotaNeed& need, const PlannedJob& job, const Sources& sources) {
+  return {quota_finding(need, job, read_quota(need.metric, job, sources))};
+}
+
+std::vector<Check> quota_checks(const std::vector<PlannedJob>& jobs,
+                                const Sources& sources,
+                                QuotaFindings& found) {
+  found.of_jobs.resize(jobs.size());
+  std::map<std::string, SharedNeed> metrics;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (auto& need : quota_needs(jobs[i])) {
+      const auto metric = need.metric;
+      metrics[metric].of_jobs.emplace_back(i, std::move(need));
+    }
+  }
+  std::vector<Check> checks;
+  for (const auto& [metric, shared] : metrics) {
+    const auto run = [metric = metric, shared = shared, &jobs, &sources, &found]() -> Problems {
+      const auto answer = read_quota(metric, jobs.front(), sources);
+      const std::lock_guard lock{found.mutex};
+      for (const auto& [index, need] : shared.of_jobs) {
+        found.of_jobs[index].push_back(quota_finding(need, jobs[index], answer));
+      }
+      return {};
+    };
+    checks.push_back({.name = "quota", .what = fmt::format("quota `{}`", metric), .run = run});
+  }
+  return checks;
 }
 
 }  // namespace autopack::preflight

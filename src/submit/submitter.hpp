@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,25 @@ struct PreparedRequest {
   std::shared_ptr<const nlohmann::json> body{};
 };
 
+/// One of the jobs that are the same except for their place, which are tried one after the other.
+struct Attempt {
+  /// The id that all of them have; absent for the first one, which determines it.
+  std::optional<std::string> group{};
+  std::size_t number{1};
+  std::string place{};  ///< distinguishes it from the others of the group
+  std::map<std::string, std::string> labels{};
+};
+
+/// The label that distinguishes a submission from all others.
+inline constexpr auto submission_label = "autopack-submission";
+
+/// Labels of an attempt.
+inline constexpr auto group_label = "autopack-group";
+inline constexpr auto attempt_label = "autopack-attempt";
+
 struct SubmittedJob {
-  std::optional<std::string> name{};  ///< resource name, or `local/ID`
+  std::optional<std::string> name{};   ///< resource name, or `local/ID`
+  std::optional<std::string> group{};  ///< of an attempt
   std::shared_ptr<const nlohmann::json> answer{};
   int status{0};  ///< exit status of a local job; 0 for a job that was only submitted
 };
@@ -40,7 +58,12 @@ public:
   virtual void make_ready() = 0;
   /// `job` must name every image that it runs.
   virtual PreparedRequest prepare(const job::Job& job) const = 0;
+  /// Throws RegionRefused if the service would have accepted the job elsewhere.
   virtual SubmittedJob submit(const job::Job& job) = 0;
+
+  /// Returns the attempt of a group, but not its first, that an earlier run was creating for this
+  /// job when it was killed.
+  virtual std::optional<Attempt> left_attempt(const job::Job& /*job*/) const { return {}; }
 };
 
 struct VertexOptions {
@@ -53,6 +76,7 @@ struct VertexOptions {
   Reporter* reporter{nullptr};
   /// Gets the job as soon as it is known to exist, even if submit() then fails.
   std::function<void(const SubmittedJob& job)> created{};
+  std::optional<Attempt> attempt{};
   /// Submissions are recorded here before they are sent; absent: no record.
   std::optional<std::filesystem::path> records{};
 };

@@ -1,10 +1,13 @@
 #include "base/descriptor.hpp"
 #include "base/digest.hpp"
+#include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/report.hpp"
 #include "base/text.hpp"
+#include "google/api_error.hpp"
 #include "google/jobs.hpp"
 #include "http/retry.hpp"
+#include "submit/capacity.hpp"
 #include "submit/follow_up.hpp"
 #include "submit/submitter.hpp"
 
@@ -13,6 +16,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -42,8 +46,11 @@ namespace fs = std::filesystem;
 class Submission {
 public:
   /// Opens the record of `key` that a run left in `directory` within the last day, else writes a
-  /// new one with `id`. If that fails, there is only the id; it does not throw.
-  Submission(const std::optional<fs::path>& directory, const std::string& key, std::string id);
+  /// new one with `id` and `content`. If that fails, there is only the id; it does not throw.
+  Submission(const std::optional<fs::path>& directory,
+             const std::string& key,
+             std::string id,
+             const std::string& content);
 
   const std::string& id() const { return id_; }
 
@@ -58,7 +65,7 @@ public:
 
 private:
   bool take_over(const fs::path& file);
-  void write(const fs::path& directory, const std::string& key);
+  void write(const fs::path& directory, const std::string& key, const std::string& content);
 
   std::string id_;
   bool is_left_{false};
@@ -80,7 +87,8 @@ bool is_old(const fs::path& file) {
 
 Submission::Submission(const std::optional<fs::path>& directory,
                        const std::string& key,
-                       std::string id)
+                       std::string id,
+                       const std::string& content)
     : id_{std::move(id)} {
   if (!directory) {
     return;
@@ -95,7 +103,7 @@ Submission::Submission(const std::optional<fs::path>& directory,
       return;
     }
   }
-  write(*directory, key);
+  write(*directory, key, content);
 }
 
 /// A running process holds the lock of its record.
@@ -117,13 +125,16 @@ bool Submission::take_over(const fs::path& file) {
   return true;
 }
 
-void Submission::write(const fs::path& directory, const std::string& key) {
+void Submission::write(const fs::path& directory,
+                       const std::string& key,
+                       const std::string& content) {
   std::error_code code;
   fs::create_directories(directory, code);
   // Locked before it gets its name, so that no other run takes it for an abandoned record.
   const fs::path fresh = directory / ("." + id_);
   FileDescriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 ||
+      ::write(lock.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
     fs::remove(fresh, code);
     return;
   }
@@ -142,8 +153,37 @@ void Submission::settle() {
   }
 }
 
-/// The label that distinguishes a submission from all others.
-inline constexpr auto submission_label = "autopack-submission";
+/// The content of an attempt's record.
+std::string record_of(const std::optional<Attempt>& attempt) {
+  return attempt && attempt->group ? fmt::format("{} {}\n", *attempt->group, attempt->number) : "";
+}
+
+std::optional<Attempt> read_record(const fs::path& file) {
+  const auto words = split(trim(read_file_if_exists(file).value_or("")), ' ');
+  if (words.size() != 2 || !is_id(words[0]) || words[1].empty() || words[1].size() > 3 ||
+      !std::ranges::all_of(words[1], is_digit)) {
+    return std::nullopt;
+  }
+  return Attempt{.group = words[0], .number = std::stoul(words[1])};
+}
+
+/// Returns the attempt in the record of `key` that a run left in `directory`.
+std::optional<Attempt> find_left_attempt(const fs::path& directory, const std::string& key) {
+  std::error_code code;
+  for (fs::directory_iterator entry{directory, code}; !code && entry != fs::directory_iterator{};
+       entry.increment(code)) {
+    const auto& file = entry->path();
+    if (file.stem() != key || is_old(file)) {
+      continue;
+    }
+    const FileDescriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    const bool is_free = lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0;
+    if (auto attempt = is_free ? read_record(file) : std::nullopt) {
+      return attempt;
+    }
+  }
+  return std::nullopt;
+}
 
 /// A job to be created exactly once.
 struct Creation {
@@ -158,6 +198,8 @@ struct Creation {
   std::function<void(const google::Job& job)> created{};
   /// An earlier run used this label and ended without a result: it may have created the job.
   bool was_tried{false};
+  /// Another machine may have created the job: this looks once before it creates it.
+  bool may_exist{false};
   std::optional<fs::path> record{};  ///< of the submission, for messages
   /// Called when the result of the submission is known; may be empty.
   std::function<void()> settled{};
@@ -301,6 +343,9 @@ Job try_create(const Creation& creation, int tries, FailedCreate& failed) {
     }
     if (!is_unclear(response.status)) {
       settle(creation);
+      if (lacks_capacity(google::read_api_error(response))) {
+        throw RegionRefused{std::move(refused)};
+      }
       throw refused;
     }
     failed = {.may_have_made_one = true, .causes = refused.causes()};
@@ -362,6 +407,10 @@ Job find_earlier(const Creation& creation) {
 Job create(const Creation& creation) {
   if (creation.was_tried) {
     if (auto job = find_earlier(creation)) {
+      return job;
+    }
+  } else if (creation.may_exist) {
+    if (auto job = look(*creation.jobs, creation, std::span{looks}.first(1))) {
       return job;
     }
   }
@@ -442,6 +491,12 @@ Job create_once(const Creation& creation) {
   }
 }
 
+/// Returns the submission's id of a later attempt. All machines derive the same one, so that they
+/// find its job.
+std::string later_id(const Attempt& attempt) {
+  return sha256(attempt.group.value() + "\n" + attempt.place).hex().substr(0, 32);
+}
+
 class VertexSubmitter final : public Submitter {
 public:
   explicit VertexSubmitter(VertexOptions options)
@@ -456,7 +511,17 @@ public:
   PreparedRequest prepare(const job::Job& job) const override;
   SubmittedJob submit(const job::Job& job) override;
 
+  std::optional<Attempt> left_attempt(const job::Job& job) const override {
+    return options_.records ? find_left_attempt(*options_.records, key_of(job)) : std::nullopt;
+  }
+
 private:
+  /// Returns the name of a submission's record: the same job in the same place has the same.
+  std::string key_of(const job::Job& job) const {
+    return sha256(jobs_.create_call(where(job), {}).url + "\n" + write_json(job::resource(job)))
+        .hex();
+  }
+
   google::JobQuery where(const job::Job& job) const {
     return {.project = options_.location.project.value(),
             .region = options_.location.region.value(),
@@ -475,13 +540,25 @@ PreparedRequest VertexSubmitter::prepare(const job::Job& job) const {
 }
 
 SubmittedJob VertexSubmitter::submit(const job::Job& job) {
+  const auto& attempt = options_.attempt;
+  const bool is_later = attempt && attempt->group;
+  Submission submission{options_.records, key_of(job),
+                        is_later ? later_id(*attempt) : new_submission_id(), record_of(attempt)};
   auto body = job::resource(job);
-  const auto url = jobs_.create_call(where(job), {}).url;
-  const auto key = sha256(url + "\n" + write_json(body)).hex();
-  Submission submission{options_.records, key, new_submission_id()};
-  body["labels"][submission_label] = submission.id();
-  const auto as_submitted = [](const google::Job& answer) {
-    return SubmittedJob{.name = printable(text_at(*answer, "name")), .answer = answer};
+  auto& labels = body["labels"];
+  labels[submission_label] = submission.id();
+  std::optional<std::string> group;
+  if (attempt) {
+    group = attempt->group.value_or(submission.id());
+    labels[group_label] = *group;
+    labels[attempt_label] = std::to_string(attempt->number);
+    for (const auto& [name, value] : attempt->labels) {
+      labels[name] = value;
+    }
+  }
+  const auto as_submitted = [&](const google::Job& answer) {
+    return SubmittedJob{
+        .name = printable(text_at(*answer, "name")), .group = group, .answer = answer};
   };
   return as_submitted(create_once(
       {.jobs = &jobs_,
@@ -491,6 +568,7 @@ SubmittedJob VertexSubmitter::submit(const job::Job& job) {
        .reporter = options_.reporter,
        .created = [&](const google::Job& answer) { options_.created(as_submitted(answer)); },
        .was_tried = submission.is_left(),
+       .may_exist = is_later,
        .record = submission.file(),
        .settled = [&] { submission.settle(); }}));
 }

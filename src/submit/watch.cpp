@@ -1,6 +1,7 @@
 #include "submit/watch.hpp"
 
 #include "base/json.hpp"
+#include "submit/capacity.hpp"
 #include "submit/consecutive_failures.hpp"
 #include "submit/follow_up.hpp"
 #include "submit/job_state.hpp"
@@ -113,7 +114,8 @@ private:
   }
 
   void report_missing_logs() const {
-    if (logs_ && logs_->entries() == 0 && !logs_->has_given_up()) {
+    const bool has_started = !lack_of_capacity(*job_);
+    if (logs_ && logs_->entries() == 0 && !logs_->has_given_up() && has_started) {
       options_.reporter->warn(Problem::warning(
           {.message = "the job left no log entry",
            .hints = {"may its account write logs? gcloud projects add-iam-policy-binding " +

@@ -4,6 +4,7 @@
 #include "job/flag_values.hpp"
 #include "job/flags_file.hpp"
 #include "job/pool_flags.hpp"
+#include "job/prices.hpp"
 #include "job/settings_file.hpp"
 #include "target.hpp"
 
@@ -63,11 +64,30 @@ void json_documents(std::string_view bytes) {
   }
 }
 
+void catalogue(std::string_view bytes) {
+  const auto prices = job::read_catalogue(bytes);
+  if (!prices) {
+    return;
+  }
+  const job::PriceList list{.date = "2026-11-20", .prices = *prices};
+  const auto again = job::read_prices(parse_json(print_json(job::write_prices(list))));
+  if (!again || again->prices.size() != prices->size()) {
+    fail("prices do not survive being stored");
+  }
+  job::Job job;
+  job.spec.pools.push_back({.machine = job::Machine{.type = "n1-standard-8"}});
+  if (!prices->empty() && !prices->front().regions.empty()) {
+    const auto& region = prices->front().regions.front();
+    job::to_string(job::hourly_cost(job, region, list), region, list);
+  }
+}
+
 }  // namespace
 
 std::vector<Target> job_targets() {
   return {{"settings", settings},     {"save_settings", save},      {"job_config", config},
-          {"flags_file", flags_file}, {"flag_values", flag_values}, {"json", json_documents}};
+          {"flags_file", flags_file}, {"flag_values", flag_values}, {"json", json_documents},
+          {"catalogue", catalogue}};
 }
 
 }  // namespace autopack::fuzz

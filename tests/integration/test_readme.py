@@ -85,6 +85,13 @@ def help_examples(command):
     return re.findall(r'^  (\S(?:.*\\\n)*.*)', text, re.MULTILINE)
 
 
+# A page of SKUs.
+CATALOGUE = {'skus': [{
+    'description': 'N1 Predefined Instance Core running in Americas', 'category': {'usageType': 'OnDemand'},
+    'serviceRegions': ['us-central1'], 'pricingInfo': [{'pricingExpression': {'usageUnit': 'h', 'tieredRates': [
+        {'unitPrice': {'currencyCode': 'USD', 'units': '0', 'nanos': 31611000}}]}}]}]}
+
+
 class Commands(WithApi):
     """Runs the examples of every command's help, and the blocks of README and guide, in a project that fits them."""
 
@@ -115,6 +122,8 @@ class Commands(WithApi):
         'jobs wait': r'Succeeded  projects/',
         'jobs open': r'https://console\.',
         'jobs cancel': r'Cancel',
+        'jobs retry': r'Submitted  projects/test-project/locations/us-east1/',
+        'prices': r'Read  \d+ prices in \d regions',
         'trust --list': r'^',  # none is trusted yet
         'trust': r'(?i)trust',
         'completion': r'^$',
@@ -134,7 +143,7 @@ class Commands(WithApi):
             'trainer/__init__.py': '', 'trainer/task.py': '', 'train.py': 'import sys\nprint("trained", *sys.argv[1:])\n', 'requirements.txt': 'greeter==1.0\n',
             'autopack.yaml': f'executor-image-uri: {self.base}\noutput-image-uri: {self.team}/train\ndisplay-name: train\n',
             'config.yaml': 'trainingInput: {region: us-central1, masterConfig: {imageUri: "gcr.io/p/i"}, scaleTier: BASIC}\n',
-            'job.yaml': 'displayName: train\n'})
+            'job.yaml': 'displayName: train\n', 'vertex.json': json.dumps(CATALOGUE), 'compute.json': json.dumps(CATALOGUE)})
         repositories.git(self.folder, 'init', '-q')
         for number in range(4):
             (self.folder / 'notes.txt').write_text(str(number))
@@ -171,6 +180,15 @@ class Commands(WithApi):
         self.run_jobs('describe', running)
         return running, self.make(states=['SUCCEEDED'], displayName='train')
 
+    def make_full(self):
+        """Makes a job that ended for want of capacity in the first of two regions; returns its name."""
+        self.api.service.full = {'us-central1'}
+        name = self.make(displayName='train', labels={'autopack-regions': 'us-central1_us-east1'})
+        self.api.service.full = set()
+        for _ in range(2):
+            self.run_jobs('describe', name)
+        return name
+
     def test_examples_of_help_do_what_they_show(self):
         commands = re.findall(r'^  (\w+)  ', autopack('--help').out, re.MULTILINE)
         self.assertGreater(len(commands), 15)
@@ -189,9 +207,10 @@ class Commands(WithApi):
         self.assertGreater(len(commands), 20)
         for command in commands:
             if not command.startswith(tuple(self.ELSEWHERE)):
+                full = self.make_full() if 'jobs retry' in command else None
                 running, ended = self.make_jobs()
                 self.api.service.states = ['SUCCEEDED']
-                self.expect(command, ('NAME', running if 'cancel' in command else ended))
+                self.expect(command, ('NAME', full or (running if 'cancel' in command else ended)))
 
 
 # Flags of other programs in the pages.

@@ -58,7 +58,7 @@ class Schema(unittest.TestCase):
         self.check_valid([yaml_as_json((folder / 'autopack.yaml').read_text())])
 
     def test_wrong_ones_do_not(self):
-        wrong = [{'regoin': 'x'}, {'engine': 'dokcer'}, {'wait': 'perhaps'}, {'region': ['a', 'b']}, {'limit': 'many'},
+        wrong = [{'regoin': 'x'}, {'engine': 'dokcer'}, {'wait': 'perhaps'}, {'project': ['a', 'b']}, {'region': []}, {'limit': 'many'},
                  {POOLS: [{'machine': 'n1-standard-4'}]}, {POOLS: [['a']]}, {'env': {'A': {'B': 'C'}}}, {'config': True},
                  ['region'], 'region']
         for document, fault in zip(wrong, faults(self.schema, wrong)):
@@ -111,9 +111,9 @@ class Schema(unittest.TestCase):
 
 class Files(unittest.TestCase):
     def test_wrong_values_are_told_all_at_once_with_their_lines(self):
-        folder = testbed.write_tree({'autopack.yaml': 'region: [a, b]\nwait:\n\ndisplay-name: true\nenv:\n  A: {B: C}\n'})
+        folder = testbed.write_tree({'autopack.yaml': 'project: [a, b]\nwait:\n\ndisplay-name: true\nenv:\n  A: {B: C}\n'})
         said = autopack('submit', '--dry-run', cwd=folder, status=2).err
-        for message in ('`region` is one text, not ["a","b"]', 'autopack.yaml:1', '`wait` has no value', 'autopack.yaml:2',
+        for message in ('`project` is one text, not ["a","b"]', 'autopack.yaml:1', '`wait` has no value', 'autopack.yaml:2',
                         '`display-name` is one text, not true', 'display-name: "true"', 'autopack.yaml:5', '4 errors'):
             self.assertIn(message, said)
 

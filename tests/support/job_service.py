@@ -146,7 +146,8 @@ def label_or_field(job, field):
 class JobService:
     """Jobs by resource name. `refuse(status, message)` makes the exception that a caller sees.
 
-    A job takes the next state of its script at each get, and keeps the last. `control` may name a file: the state in
+    A job in a region of `full`, or of `full` as `REGION/ACCELERATOR`, fails for want of machines. `refusals` has status
+    and message of a create by region. A job takes the next state of its script at each get, and keeps the last. `control` may name a file: the state in
     it is the one that jobs take next, as long as the file is there.
     """
 
@@ -154,10 +155,13 @@ class JobService:
         self.refuse, self.table, self.oracle, self.control = refuse, table, oracle, control
         self.states = list(states)
         self.error = {'code': 13, 'message': 'Internal error occurred for the current attempt.'}
+        self.full = set()
+        self.refusals = {}
         self.end_time = None
         self.pipelines_know_labels = True
         self.changed = lambda name, state: None
         self.jobs = {}
+        self.errors = {}  # of single jobs
 
     def faults(self, collection, body):
         message = KINDS[collection][0]
@@ -174,8 +178,14 @@ class JobService:
         if faults:
             raise self.refuse(400, 'List of found errors:' + ''.join(
                 f'\t{number}.Field: {path}; Message: {words}\t' for number, (path, words) in enumerate(faults, 1)))
+        if region in self.refusals:
+            raise self.refuse(*self.refusals[region])
         name = f'projects/{project}/locations/{region}/{collection}/{FIRST_ID + len(self.jobs)}'
         script = [state for word in self.states for state in repeated(word)]
+        if {region, f'{region}/{accelerator_of(body)}'} & self.full:
+            script = ['PENDING', 'FAILED']
+            self.errors[name] = {'code': 8, 'message': f'Resources are insufficient in region: {region}. Try a different '
+                                 'region or use a different accelerator.'}
         self.jobs[name] = {'job': {**body, 'name': name, 'createTime': now()}, 'states': script}
         self.enter(name, script[0] if script[:1] == ['QUEUED'] else 'PENDING')
         return self.jobs[name]['job']
@@ -193,7 +203,7 @@ class JobService:
         if state in ENDS:
             job['endTime'] = self.end_time or now()
         if state == 'FAILED':
-            job['error'] = self.error
+            job['error'] = self.errors.get(name, self.error)
         self.changed(name, state)
 
     def get(self, name):
@@ -233,6 +243,13 @@ class JobService:
         start, size = int(query.get('pageToken') or 0), int(query.get('pageSize') or 100)
         result = {collection: jobs[start:start + size]} if jobs else {}
         return result | ({'nextPageToken': str(start + size)} if len(jobs) > start + size else {})
+
+
+def accelerator_of(body):
+    """Returns the accelerator of the first pool, in whatever kind of job."""
+    spec = body.get('jobSpec') or body.get('trialJobSpec') or body.get('trainingTaskInputs') or {}
+    spec = spec.get('trialJobSpec', spec)
+    return spec['workerPoolSpecs'][0].get('machineSpec', {}).get('acceleratorType')
 
 
 def repeated(word):
