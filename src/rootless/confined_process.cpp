@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -219,6 +220,8 @@ void reset_signals() {
   need(put_stream(confined.input, 0) && put_stream(confined.output, 1) &&
            put_stream(confined.errors, 2),
        Step::streams);
+  // This process may itself have inherited descriptors, which are not the program's.
+  need(::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) == 0, Step::streams);
   need(confined.inherited < 0 || ::fcntl(confined.inherited, F_SETFD, 0) == 0, Step::streams);
   reset_signals();
   ::execve(prepared.words.front(), prepared.words.data(), prepared.variables.data());

@@ -19,6 +19,7 @@ SHOW = '''import os, sys
 print(sys.argv[1:], os.getcwd(), os.getpid(), os.getuid(), os.getgid(), sys.stdin.read())
 print({name: value for name, value in os.environ.items() if name not in ('HOSTNAME', 'PWD')})
 print(os.path.isdir('/proc/1'), os.access('/dev/null', os.W_OK), os.path.isdir('/dev/shm'), os.path.isdir('/sys/class'))
+print(sorted(os.listdir('/proc/self/fd'))[:3], len(os.listdir('/proc/self/fd')))
 print(os.path.getmtime(__file__), oct(os.stat(__file__).st_mode))
 sys.stderr.write('note\\n')
 sys.exit(3)
@@ -75,9 +76,11 @@ class Programs(Engineless):
         flags = ['--env=A=x y', '--env-file=job.env', '--', '--epochs=3', '', 'a b']
         engine = self.run_here(folder, *flags, env=testbed.index_environment(), input=b'words', status=3)
         self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')
+        file = open(__file__, 'rb')  # a descriptor that is not the program's
+        self.addCleanup(file.close)
         for runtime in RUNTIMES:
             with self.subTest(runtime):
-                answer = self.run_here(folder, *flags, env=self.env(runtime), input=b'words', status=3)
+                answer = self.run_here(folder, *flags, env=self.env(runtime), input=b'words', status=3, pass_fds=[file.fileno()])
                 self.assertEqual(answer.out, engine.out)
                 self.assertIn('note\n', answer.err)
                 self.assertIn(f'{runtime}: no docker engine answers', answer.err)
