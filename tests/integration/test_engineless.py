@@ -218,6 +218,9 @@ USER worker
             out, err = process.communicate(timeout=60)
             self.assertEqual((out, process.returncode), (b'ran\n', 0), err)
         self.assertEqual([name for name in os.listdir(self.roots(cache) / 'layers') if name.startswith('.')], [])
+        cleaned = autopack('clean', '--all', cwd=folder, env=env)
+        self.assertIn('unpacked layers of images', cleaned.err)
+        self.assertFalse(self.roots(cache).exists())
 
     def test_that_an_engine_has_to_build(self):
         folder = testbed.write_tree({'Dockerfile': f'FROM {self.base}\nRUN true\n'})
@@ -277,6 +280,10 @@ class Ends(Engineless):
             if hidden in variables:
                 found.append(place.name)
         return found
+
+    def test_doctor_names_the_runtime(self):
+        answer = autopack('doctor', env=self.env('crun', NO_GCE_CHECK='true'), status=1)
+        self.assertIn('`run` uses crun if no engine answers', answer.out)
 
     def test_without_a_runtime_name_the_package(self):
         folder = testbed.write_tree({'task.py': 'print(1)\n'})
