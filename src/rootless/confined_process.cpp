@@ -149,18 +149,21 @@ bool mount_overlay(const Prepared& prepared) {
           mount());
 }
 
+/// A machine without such a mount needs no change.
 bool set_up_cgroups(Cgroups cgroups) {
   constexpr auto* directory = "/sys/fs/cgroup";
-  if (cgroups == Cgroups::as_they_are) {
-    return true;
-  }
-  if (cgroups == Cgroups::hidden) {
-    return ::mount("tmpfs", directory, "tmpfs", 0, "mode=0555") == 0;
-  }
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_RDONLY;
-  return ::syscall(SYS_mount_setattr, AT_FDCWD, directory, AT_RECURSIVE, &attributes,
-                   sizeof attributes) == 0;
+  switch (cgroups) {
+    case Cgroups::as_they_are: return true;
+    case Cgroups::hidden:
+      return ::mount("tmpfs", directory, "tmpfs", 0, "mode=0555") == 0 || errno == ENOENT;
+    case Cgroups::read_only:
+      return ::syscall(SYS_mount_setattr, AT_FDCWD, directory, AT_RECURSIVE, &attributes,
+                       sizeof attributes) == 0 ||
+             errno == ENOENT || errno == EINVAL;
+  }
+  return false;
 }
 
 bool put_stream(int from, int to) {
