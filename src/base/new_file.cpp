@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/own_file.hpp"
+#include "base/remove_tree.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -66,9 +67,8 @@ void sweep_leftovers(const fs::path& path) {
     }
     const FileDescriptor file{
         ::open(entry->path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-    std::error_code ignored;
     if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
-      fs::remove_all(entry->path(), ignored);
+      remove_tree(entry->path());
     }
   }
 }

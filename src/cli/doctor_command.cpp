@@ -10,6 +10,7 @@
 #include "pipeline/planning.hpp"
 #include "preflight/surroundings.hpp"
 #include "resolve/uv.hpp"
+#include "rootless/runtime.hpp"
 
 #include <fmt/format.h>
 
@@ -127,6 +128,8 @@ private:
                                  const preflight::PlannedJob& planned,
                                  std::vector<Check>& checks) {
     checks.push_back({"engine", "the engine", [&] { return look_at_engine(session, sources); }});
+    checks.push_back({"runtime", "what runs images without an engine",
+                      [&] { return look_at_runtime(session.services.environment); }});
     if (planned.packaged && planned.packaged->target.names_registry()) {
       const auto host = planned.packaged->target.host;
       checks.push_back(
@@ -174,6 +177,18 @@ private:
       append(findings, preflight::judge_settings(engine::read_settings(options), environment));
       return findings;
     });
+  }
+
+  /// An engine may make it unnecessary: that none works is no error.
+  static Problems look_at_runtime(const Environment& environment) {
+    constexpr auto* check = "runtime";
+    try {
+      return {preflight::ok(check, fmt::format("`run` uses {} if no engine answers",
+                                               rootless::find_runtime(environment)->name()))};
+    } catch (const Error& error) {
+      return {preflight::ok(check, "`run` needs an engine: " + error.message(),
+                            join(error.causes(), ": "))};
+    }
   }
 
   static Problems look_at_resolver(Session& session, PreflightSources& sources) {

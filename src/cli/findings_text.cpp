@@ -111,10 +111,10 @@ Problems gathered(const Problems& findings) {
 
 /// Returns true if the finding counts for jobs on this machine, too.
 bool is_of_machine(const Problem& finding) {
-  static constexpr std::array checks{std::string_view{"engine"},   std::string_view{"store"},
-                                     std::string_view{"space"},    std::string_view{"proxy"},
-                                     std::string_view{"resolver"}, std::string_view{"sudo"},
-                                     std::string_view{"job"},      std::string_view{"image"}};
+  static constexpr std::array checks{
+      std::string_view{"engine"}, std::string_view{"store"},    std::string_view{"space"},
+      std::string_view{"proxy"},  std::string_view{"resolver"}, std::string_view{"runtime"},
+      std::string_view{"sudo"},   std::string_view{"job"},      std::string_view{"image"}};
   return std::ranges::count(checks, finding.check.value_or("")) > 0;
 }
 

@@ -129,7 +129,7 @@ packaging::Request request_of(const packaging::Settings& given,
       .no_cache = build.no_cache,
       .strict = build.strict,
       .max_dependency_age = age_of(build),
-      .engine = engines.at(build.engine),
+      .engine = engine_of(build),
       .resolver =
           build.resolver == "engine" ? packaging::Resolver::engine : packaging::Resolver::uv,
       .source = build.source,
@@ -212,9 +212,14 @@ std::string expand_home(const std::string& path, const Environment& environment)
   return path;
 }
 
+packaging::Engine engine_of(const BuildOptions& options) {
+  return engines.at(options.engine);
+}
+
 void add_build_flags(FlagSet& flags, BuildOptions& options) {
   flags.section("Building", false);
-  flags.text("--engine", "auto|docker|direct", options.engine, "who makes the image");
+  flags.text("--engine", "auto|docker|direct", options.engine,
+             "who makes the image, and runs it here");
   flags.text("--resolver", "uv|engine", options.resolver,
              "who chooses open versions: uv, or pip in the engine");
   flags.text("--source", "SOURCE", options.source, "worktree, index, or a commit such as HEAD~1");

@@ -51,6 +51,8 @@ struct PackagingOptions {
 void add_build_flags(FlagSet& flags, BuildOptions& options);
 /// Adds the flags about Cloud Build, for commands whose image goes to a registry.
 void add_builder_flags(FlagSet& flags, BuildOptions& options);
+/// Returns the value of `--engine`, which must be checked.
+packaging::Engine engine_of(const BuildOptions& options);
 /// Adds `--output`, for commands that store their image.
 void add_output_flag(FlagSet& flags, BuildOptions& options);
 void add_packaging_flag(FlagSet& flags,

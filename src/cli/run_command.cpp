@@ -10,6 +10,7 @@
 #include "packaging/wanted.hpp"
 #include "pipeline/package.hpp"
 #include "pipeline/planning.hpp"
+#include "pipeline/program_runner.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/watched_project.hpp"
 #include "source/git.hpp"
@@ -73,12 +74,17 @@ private:
   Reporter* usual_;
 };
 
+/// The runner of a command, chosen on first use: after the project was read.
+using Runner = Once<pipeline::ProgramRunner>;
+
 class WatchedRun {
 public:
   WatchedRun(Session& session,
+             Runner& runner,
              const std::function<pipeline::WantedPtr()>& want,
              engine::ContainerSpec container)
       : session_{session},
+        runner_{runner},
         want_{want},
         container_{std::move(container)},
         project_{session.services, want} {}
@@ -133,7 +139,7 @@ private:
     const auto before = seen_.key;
     const auto wanted = want_();
     pipeline::report_choices(session_.services, wanted.get(), wanted->inferred);
-    image_ = pipeline::package_for_running(session_.services, wanted).image_id.value();
+    image_ = runner_().package(wanted);
     // The facts of a newly seen image are part of the key, and known only now.
     const auto built = session_.services.build_records.get(wanted->request.project.directory,
                                                            wanted->request.options.platform);
@@ -164,7 +170,7 @@ private:
   void start() {
     container_.image = *image_;
     const auto began = Clock::now();
-    const int status = session_.services.docker().run(
+    const int status = runner_().run(
         container_,
         {.input = STDIN_FILENO,
          .output = [&](std::string_view bytes) { session_.console.program_output(bytes); },
@@ -184,6 +190,7 @@ private:
   }
 
   Session& session_;
+  Runner& runner_;
   std::function<pipeline::WantedPtr()> want_;
   engine::ContainerSpec container_;
   pipeline::WatchedProject project_;
@@ -199,13 +206,14 @@ private:
 /// an included file changes; stops the running program first. A signal ends it, and determines the
 /// status. If packaging fails, reports it and waits for the next change; on the first run, throws.
 int run_watched(Session& session,
+                Runner& runner,
                 const std::function<std::shared_ptr<const packaging::Wanted>()>& want,
                 engine::ContainerSpec container) {
   // Its output may be a terminal, its input is not: Ctrl-C is for autopack.
   const auto& streams = session.console.streams();
   container.tty = streams.output_is_terminal && streams.errors_are_terminal;
   container.interactive = false;
-  return WatchedRun{session, want, std::move(container)}.run();
+  return WatchedRun{session, runner, want, std::move(container)}.run();
 }
 
 constexpr auto* credentials_in_container = "/tmp/keys/cred_key.json";
@@ -239,16 +247,19 @@ public:
       python_path_ = path->second;
     }
     container.gpus = container.gpus || gpu_;
+    Runner runner{[&] {
+      return std::shared_ptr{pipeline::choose_runner(session.services, engine_of(build_))};
+    }};
     if (container_.watch) {
       check_watched();
       return run_watched(
-          session, [&] { return wanted(session); }, std::move(container));
+          session, runner, [&] { return wanted(session); }, std::move(container));
     }
-    container.image = image(session);
+    container.image = image(session, runner);
     const auto& streams = session.console.streams();
     container.tty = streams.input_is_terminal && streams.output_is_terminal;
     container.interactive = true;
-    return session.services.docker().run(
+    return runner().run(
         container,
         {.input = STDIN_FILENO,
          .output = [&](std::string_view bytes) { session.console.program_output(bytes); },
@@ -294,7 +305,7 @@ private:
   }
 
   /// Returns the image to run: the packaged one, or the executor image unchanged.
-  std::string image(Session& session) const {
+  std::string image(Session& session, Runner& runner) const {
     auto& services = session.services;
     if (!is_packaged_) {
       const auto name = packaging_.texts.executor_image_uri.value_or("");  // without a name, which
@@ -303,16 +314,12 @@ private:
                            fmt::format("{} as it is: {}", printable(name),
                                        build_.no_infer ? "no entry point was named"
                                                        : "there is no program here to package"));
-      const auto reference = image::Reference::parse(name);
-      if (!services.docker().inspect(reference.text)) {
-        services.docker().pull(reference, build_.platform);
-      }
-      return reference.text;
+      return runner().fetch(image::Reference::parse(name), build_.platform);
     }
     const auto packaged_now = wanted(session);
     pipeline::report_choices(services, packaged_now.get(), packaged_now->inferred);
     report_idle_gpus(session, packaged_now);
-    return pipeline::package_for_running(services, packaged_now).image_id.value();
+    return runner().package(packaged_now);
   }
 
   /// Warns if the program uses CUDA and gets none of this machine's GPUs; `--gpus=none` silences

@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/signal_reader.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "engine/container_request.hpp"
 #include "engine/json_lines.hpp"
@@ -9,118 +11,18 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 
 namespace autopack::engine {
 
 namespace {
-
-/// Puts a terminal into raw mode, and restores it on destruction; does nothing if the descriptor is
-/// not a terminal.
-class RawTerminal {
-public:
-  explicit RawTerminal(int descriptor);
-  ~RawTerminal();
-  RawTerminal(const RawTerminal&) = delete;
-  RawTerminal& operator=(const RawTerminal&) = delete;
-
-private:
-  int descriptor_;
-  std::optional<termios> before_;
-};
-
-struct TerminalSize {
-  int rows{0};
-  int columns{0};
-};
-
-/// Receives signals as data instead of letting them act, during its lifetime.
-class SignalReader {
-public:
-  SignalReader(std::initializer_list<int> signals);
-  ~SignalReader();
-  SignalReader(const SignalReader&) = delete;
-  SignalReader& operator=(const SignalReader&) = delete;
-
-  /// Readable if a signal is pending.
-  int descriptor() const { return descriptor_; }
-
-  /// Returns the next signal; nothing if none is pending.
-  std::optional<int> next() const;
-
-private:
-  sigset_t before_{};
-  int descriptor_{-1};
-};
-
-RawTerminal::RawTerminal(int descriptor) : descriptor_{descriptor} {
-  termios current{};
-  if (descriptor < 0 || ::tcgetattr(descriptor, &current) != 0) {
-    return;
-  }
-  before_ = current;
-  ::cfmakeraw(&current);
-  ::tcsetattr(descriptor_, TCSADRAIN, &current);
-}
-
-RawTerminal::~RawTerminal() {
-  if (before_) {
-    ::tcsetattr(descriptor_, TCSADRAIN, &*before_);
-  }
-}
-
-/// Returns nothing if `descriptor` is not a terminal.
-std::optional<TerminalSize> terminal_size(int descriptor) {
-  winsize size{};
-  if (descriptor < 0 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) {
-    return std::nullopt;
-  }
-  return TerminalSize{.rows = size.ws_row, .columns = size.ws_col};
-}
-
-SignalReader::SignalReader(std::initializer_list<int> signals) {
-  sigset_t wanted;
-  sigemptyset(&wanted);
-  for (const int signal : signals) {
-    sigaddset(&wanted, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &wanted, &before_);
-  descriptor_ = ::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC);
-  if (descriptor_ < 0) {
-    const int code = errno;
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    throw Error(ErrorKind::environment, "cannot watch for signals").cause(std::strerror(code));
-  }
-}
-
-SignalReader::~SignalReader() {
-  // A signal that came too late for the container must not act on this process either.
-  while (next()) {
-  }
-  ::close(descriptor_);
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-std::optional<int> SignalReader::next() const {
-  signalfd_siginfo info{};
-  const auto count = ::read(descriptor_, &info, sizeof info);
-  if (count != static_cast<ssize_t>(sizeof info)) {
-    return std::nullopt;
-  }
-  return static_cast<int>(info.ssi_signo);
-}
 
 using nlohmann::json;
 

@@ -22,6 +22,7 @@ namespace {
 #define AUTOPACK_ARCHIVE_FUNCTIONS(X) \
   X(entry_filetype);                  \
   X(entry_hardlink);                  \
+  X(entry_mtime);                     \
   X(entry_pathname);                  \
   X(entry_perm);                      \
   X(entry_size);                      \
@@ -219,6 +220,7 @@ public:
     result.path = text_of(libarchive().entry_pathname(entry));
     result.type = type_of(entry);
     result.mode = libarchive().entry_perm(entry);
+    result.time = libarchive().entry_mtime(entry);
     result.size = static_cast<std::uint64_t>(libarchive().entry_size(entry));
     result.link =
         text_of(result.type == ArchiveEntry::Type::symlink ? libarchive().entry_symlink(entry)

@@ -19,6 +19,7 @@ struct ArchiveEntry {
   unsigned mode{0};
   std::uint64_t size{0};
   std::string link{};     ///< target of a link
+  std::int64_t time{0};   ///< of its last change, in seconds since 1970
   std::uint64_t data{0};  ///< offset of its bytes in the uncompressed tar
 };
 

@@ -98,6 +98,22 @@ std::vector<std::string> Configuration::entrypoint() const {
   return value_or_empty<std::vector<std::string>>(document_->at("config"), "Entrypoint");
 }
 
+std::vector<std::string> Configuration::command() const {
+  try {
+    return value_or_empty<std::vector<std::string>>(document_->at("config"), "Cmd");
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::remote, "`Cmd` of the image cannot be read").cause(error.what());
+  }
+}
+
+std::string Configuration::working_directory() const {
+  try {
+    return value_or_empty<std::string>(document_->at("config"), "WorkingDir");
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::remote, "`WorkingDir` of the image cannot be read").cause(error.what());
+  }
+}
+
 std::vector<std::string> Configuration::environment() const {
   return value_or_empty<std::vector<std::string>>(document_->at("config"), "Env");
 }

@@ -102,6 +102,10 @@ public:
   std::string platform() const;
   std::string user() const;
   std::vector<std::string> entrypoint() const;
+  /// Returns `Cmd`. Throws Error(remote) if it is not a list of words.
+  std::vector<std::string> command() const;
+  /// Returns an empty text if the image does not set it. Throws Error(remote) if it is not a text.
+  std::string working_directory() const;
   std::vector<std::string> environment() const;
   std::map<std::string, std::string> labels() const;
   std::vector<Digest> diff_ids() const;

@@ -1,6 +1,7 @@
 #include "image/new_directory.hpp"
 
 #include "base/new_file.hpp"
+#include "base/remove_tree.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -34,8 +35,7 @@ NewDirectory::NewDirectory(const fs::path& path) : path_{path} {
 }
 
 NewDirectory::~NewDirectory() {
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
+  remove_tree(temporary_);
 }
 
 bool NewDirectory::commit() {

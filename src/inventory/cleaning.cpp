@@ -1,6 +1,7 @@
 #include "inventory/cleaning.hpp"
 
 #include "base/contains.hpp"
+#include "base/remove_tree.hpp"
 #include "state/build_record.hpp"
 #include "state/project_files.hpp"
 
@@ -31,6 +32,7 @@ constexpr std::array all_kept{
     Kept{"bases", "facts of executor images"},
     Kept{"blobs", "manifests and configurations"},
     Kept{"layers", "facts of layers"},
+    Kept{"roots", "unpacked layers of images"},
     Kept{"installations", "facts of dependency images"},
     Kept{"pushed", "last pushes"},
     Kept{"saved.tar", "an image on its way"},
@@ -100,8 +102,7 @@ std::vector<CachePart> all_parts(const Environment& environment) {
 
 void remove(const CachePart& part) {
   for (const auto& path : part.paths) {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
+    remove_tree(path);
   }
 }
 

@@ -71,11 +71,16 @@ public:
     }
     const image::Source& source = made.source.get();
     services_.cancellation->throw_if_requested();
+    if (output_.kind == Output::Kind::taken) {
+      output_.take(source);
+      return;
+    }
     with_context(fmt::format("could not write `{}`", printable(output_.text)), [&] {
       switch (output_.kind) {
         case Output::Kind::layout: image::write_layout(source, output_.path, output_.tag); break;
         case Output::Kind::archive: write_archive_file(source, output_.path, names_of(work)); break;
         case Output::Kind::docker: load(source, work, made.image); break;
+        case Output::Kind::taken: break;
       }
     });
     services_.reporter->done("Wrote", printable(output_.text));

@@ -1,5 +1,7 @@
 #include "base/digest.hpp"
+#include "base/file.hpp"
 #include "base/json.hpp"
+#include "base/remove_tree.hpp"
 #include "base/report.hpp"
 #include "compare/contents.hpp"
 #include "compare/difference.hpp"
@@ -13,13 +15,16 @@
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
 #include "image/reference.hpp"
+#include "image/unpacked_layer.hpp"
 #include "registry/caller.hpp"
 #include "support/recording_reporter.hpp"
+#include "support/temporary_directory.hpp"
 #include "target.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -183,6 +188,40 @@ void echo(std::string_view bytes) {
   }
 }
 
+/// Unpacks a layer beside a file that it must not touch.
+void unpacked_layer(std::string_view bytes) {
+  namespace fs = std::filesystem;
+  static const TemporaryDirectory place;
+  const auto directory = place.path() / "layer";
+  const auto outside = place.path() / "outside";
+  remove_tree(directory);
+  fs::create_directory(directory);
+  write_file(outside, "kept");
+  const auto check = [&] {
+    if (read_file(outside) != "kept" || fs::hard_link_count(outside) != 1 ||
+        std::distance(fs::directory_iterator{place.path()}, {}) != 2) {
+      fail("the layer wrote outside of its directory");
+    }
+    for (const auto& entry : fs::recursive_directory_iterator{directory}) {
+      constexpr auto set_id = fs::perms::set_uid | fs::perms::set_gid;
+      const auto status = entry.symlink_status();
+      if (status.type() == fs::file_type::fifo || status.type() == fs::file_type::block ||
+          (status.type() != fs::file_type::symlink &&
+           (status.permissions() & set_id) != fs::perms::none)) {
+        fail("`" + entry.path().string() + "` is not a plain file");
+      }
+    }
+  };
+  try {
+    image::unpack_layer(reader_of(bytes), directory, "it",
+                        {.bytes = std::uint64_t{1} << 20U, .entries = 1000});
+  } catch (const Error&) {
+    check();
+    throw;
+  }
+  check();
+}
+
 }  // namespace
 
 std::vector<Target> wire_targets() {
@@ -193,6 +232,7 @@ std::vector<Target> wire_targets() {
           {"archive", archive},
           {"image_difference", image_difference},
           {"layer", layer},
+          {"unpacked_layer", unpacked_layer},
           {"challenge", challenge},
           {"json_lines", json_lines},
           {"build_progress", build_progress},

@@ -87,14 +87,19 @@ def code_steps(lines):
 # What `autopack run` prints in the other examples that have a program.
 ALONE = {'cluster': 'rank 0 of 1: slope 3.00 offset 2.00', 'own-dockerfile': 'lines: 0', 'settings': 'steps: 5',
          'tune': 'loss: 0.0', 'pre-commit': 'slope 3.0, intercept 2.0'}
+# An engine builds the Dockerfile of one, and runs the setup.py of the other.
+NEED_ENGINE = {'own-dockerfile', 'setup-py'}
 NO_PROGRAM = {'ci', 'guide', 'pictures', 'translate'}
 
 
 class Alone(unittest.TestCase):
-    """`autopack run` in each example, as a user would type it, but for the executor image."""
+    """`autopack run` in each example, as a user would type it, but for the executor image; with an engine and without."""
 
     def test_every_example_runs_without_a_flag(self):
-        env = testbed.index_environment(AUTOPACK_EXECUTOR_IMAGE_URI=testbed.executor())
+        base = testbed.pushed_executor('examples/base:1')
+        self.addCleanup(testbed.remove_images, f'{testbed.registry()}/examples')
+        env = testbed.index_environment(AUTOPACK_EXECUTOR_IMAGE_URI=base)
+        without_engine = env | {'DOCKER_HOST': 'unix:///nowhere/docker.sock', 'XDG_CACHE_HOME': str(testbed.new_cache())}
         expected = ALONE | {name: output[-1] for name, (_, output, _, _) in CASES.items()}
         folders = {folder.name for folder in testbed.EXAMPLES.iterdir() if folder.is_dir()}
         self.assertEqual(folders, set(expected) | NO_PROGRAM)
@@ -103,6 +108,10 @@ class Alone(unittest.TestCase):
                 folder = testbed.example(name)
                 answer = autopack('run', cwd=folder, env=env)
                 self.assertIn(line, answer.out)
+                if name not in NEED_ENGINE:
+                    # The network is the machine's, where others may have the usual port.
+                    flags = [f'--env=MASTER_PORT={testbed.free_port()}'] if name == 'cluster' else []
+                    self.assertEqual(autopack('run', *flags, cwd=folder, env=without_engine).out, answer.out)
                 self.addCleanup(testbed.remove_images, f'autopack/{folder.name}')
 
 

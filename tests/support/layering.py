@@ -48,14 +48,16 @@ ALLOWED = {
     'build/cloud': 'base image http engine google packaging services build/docker',
     'compare': 'base python image plan packaging services',
     'inventory': 'base image state packaging services',
+    'rootless': 'base image engine',
     'job': 'base project image packaging',
     'submit': 'base http google job',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
-    'services executor publish build/direct build/wheels build/docker build/cloud job submit preflight',
+    'engine rootless services executor publish build/direct build/wheels build/docker build/cloud job submit '
+    'preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
-    'executor compare inventory job submit local preflight pipeline resolve',
+    'executor compare inventory rootless job submit local preflight pipeline resolve',
     '.': 'base http cli',
 }
 

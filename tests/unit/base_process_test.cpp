@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -118,16 +119,16 @@ TEST_CASE("a started program has a stream, and its messages are bounded") {
   CHECK(status_of(killed) == 128 + SIGKILL);
   CHECK_THROWS_WITH_AS((StartedProcess{{"/nowhere/program"}, -1}), "cannot run `/nowhere/program`",
                        Error);
-  int ends[2];
-  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  std::array<int, 2> ends{-1, -1};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
   const FileDescriptor ours{ends[0]};
   {
     const FileDescriptor theirs{ends[1]};
     StartedProcess echo{{"cat"}, theirs.get()};
     REQUIRE(::write(ours.get(), "hello", 5) == 5);
-    char text[5];
-    REQUIRE(::recv(ours.get(), text, 5, MSG_WAITALL) == 5);
-    CHECK(std::string(text, 5) == "hello");
+    std::string text(5, ' ');
+    REQUIRE(::recv(ours.get(), text.data(), text.size(), MSG_WAITALL) == 5);
+    CHECK(text == "hello");
     ::shutdown(ours.get(), SHUT_WR);
     CHECK(status_of(echo) == 0);
   }

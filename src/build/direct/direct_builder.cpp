@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 
 // An image in a registry is a manifest, a configuration and layers. If the layers below the code
@@ -164,8 +165,14 @@ packaging::Outcome outcome_for_output(const Packaging& work) {
   const auto& comparison = work.comparison();
   const bool changed = comparison.is_first || !comparison.changes.code.empty() ||
                        !comparison.changes.dependencies.empty();
-  return changed || work.request().no_cache ? expected_image(work)
-                                            : packaging::Outcome{.reason = "--output requests it"};
+  if (changed || work.request().no_cache) {
+    return expected_image(work);
+  }
+  using packaging::Output;
+  const bool is_file = std::ranges::any_of(work.request().outputs, [](const Output& output) {
+    return output.kind != Output::Kind::taken;
+  });
+  return is_file ? packaging::Outcome{.reason = "--output requests it"} : reused_image(work);
 }
 
 class BuilderOn : public packaging::Builder {
