@@ -389,7 +389,7 @@ private:
     if (!file) {
       return;
     }
-    if (!session.services.docker().info().is_local) {
+    if (!session.services.docker().is_local()) {
       session.console.warn(Problem::warning(
           {.message = "the program gets no Google credentials",
            .hints = {"`--volume` and `--env=GOOGLE_APPLICATION_CREDENTIALS=...` name a key there"},

@@ -220,7 +220,6 @@ EngineInfo Api::negotiate() {
     throw error;
   }
   EngineInfo info;
-  info.is_local = is_local();
   info.podman = pong.header("Libpod-Api-Version").has_value();
   const auto offered = pong.header("Api-Version");
   const auto minor = offered ? minor_version(*offered) : std::nullopt;

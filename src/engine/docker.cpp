@@ -191,6 +191,8 @@ public:
 
   const EngineInfo& info() override { return api_.info(); }
 
+  bool is_local() const override { return api_.is_local(); }
+
   std::optional<LocalImage> inspect(const std::string& reference) override {
     return inspect_image(api_, reference);
   }

@@ -71,7 +71,6 @@ struct EngineInfo {
   /// cannot read an uploaded context. So `buildkit` is false. Source: moby's commit 8d5cf1db1e.
   bool store_lacks_upload{false};
   bool podman{false};
-  bool is_local{true};         ///< the engine can access this machine's files
   bool reports_origin{false};  ///< Docker::repositories_with returns a result
 };
 
@@ -218,6 +217,8 @@ public:
   virtual ~Docker() = default;
   /// Negotiated once, then cached.
   virtual const EngineInfo& info() = 0;
+  /// Returns true if the engine can access this machine's files. Does not ask the engine.
+  virtual bool is_local() const { return true; }
   /// Returns nothing if the engine does not have the image.
   virtual std::optional<LocalImage> inspect(const std::string& reference) = 0;
   /// Returns the repositories (`docker.io/library/python`) that the image `reference` was pulled

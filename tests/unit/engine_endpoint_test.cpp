@@ -175,7 +175,7 @@ private:
 
 TEST_CASE("without a name, the first engine that listens is used") {
   const TemporaryDirectory directory;
-  const auto home = directory.path();
+  const auto& home = directory.path();
   const Variables variables{{"XDG_RUNTIME_DIR", (home / "run").string()}, {"HOME", home.string()}};
   const auto standard = home / "docker.sock";
   CHECK(find(variables, standard).url == "unix://" + standard.string());
