@@ -150,7 +150,7 @@ TEST_CASE("each way to fail has its reason") {
   {
     LoopbackServer server{{Reply{.drop = true}, Reply{.body = "0123456789", .drop_after = 3},
                            Reply{.stall = 400ms}, Reply{.raw = "no HTTP at all\r\n\r\n"},
-                           Reply{.raw = "HTTP/1.1 200 OK\r\nContent-Len", .close = true}}};
+                           Reply{.close = true, .raw = "HTTP/1.1 200 OK\r\nContent-Len"}}};
     port = server.port();
     CHECK(reason_of([&] { client->send({.url = server.url()}); }) == Reason::reset);
     CHECK(reason_of([&] { client->send({.url = server.url()}); }) == Reason::reset);
