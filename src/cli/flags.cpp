@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "cli/all_flags.hpp"
 #include "cli/flag_words.hpp"
+#include "job/candidates.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
