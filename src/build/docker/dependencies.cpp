@@ -108,7 +108,10 @@ const char* dependency_stage(const plan::Dependencies& dependencies) {
 void report_installation_by_pip(Services& services,
                                 const Packaging& work,
                                 const std::vector<std::string>& obstacles) {
-  services.reporter->detail("pip installs the dependencies: " + join(obstacles, "; "));
+  services.reporter->detail(
+      fmt::format("{} installs the dependencies: {}",
+                  work.request().uses_cloud_build ? "Cloud Build" : "the docker engine",
+                  join(obstacles, "; ")));
   for (const auto& problem : work.scanned().project.unread_by_pip) {
     services.reporter->warn(problem);
   }
