@@ -217,8 +217,10 @@ public:
   virtual ~Docker() = default;
   /// Negotiated once, then cached.
   virtual const EngineInfo& info() = 0;
+
   /// Returns true if the engine can access this machine's files. Does not ask the engine.
   virtual bool is_local() const { return true; }
+
   /// Returns nothing if the engine does not have the image.
   virtual std::optional<LocalImage> inspect(const std::string& reference) = 0;
   /// Returns the repositories (`docker.io/library/python`) that the image `reference` was pulled
