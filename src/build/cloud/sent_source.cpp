@@ -16,7 +16,8 @@ PackedSource::PackedSource(Services& services, const ContextParts& parts)
         const auto place = services.environment.cache_directory() / "cloud-source.tar.gz";
         sweep_leftovers(place);
         return std::make_unique<NewFile>(place, FileMode::secret);
-      }()} {
+      }()},
+      added_{parts.files.size() + parts.copies.size()} {
   image::LayerWriter writer{[this](std::string_view bytes) { file_->write(bytes); }};
   const PlannedContext context{parts};
   context.write([&](std::string_view bytes) {
@@ -26,7 +27,6 @@ PackedSource::PackedSource(Services& services, const ContextParts& parts)
   const auto facts = writer.finish();
   size_ = facts.size;
   hash_ = facts.digest.hex();
-  added_ = parts.files.size() + parts.copies.size();
   files_ = added_;
   if (parts.plan != nullptr) {
     files_ += static_cast<std::size_t>(std::ranges::count_if(
