@@ -87,6 +87,7 @@ void try_places(Session& session,
             submitter.attempt = std::move(attempt);
             return submit::make_vertex_submitter(std::move(submitter));
           },
+      .prepare = std::move(plan.prepare),
       .reporter = &session.console,
       .cancellation = session.services.cancellation,
       .changed =

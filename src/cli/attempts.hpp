@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ struct AttemptsPlan {
   std::map<std::string, std::string> labels{};
   std::optional<std::string> group{};
   std::size_t earlier{0};
+  /// Called before the job is created in a place; may be empty.
+  std::function<void(const submit::Place& place)> prepare{};
+  std::optional<std::string>
+      output_image{};  ///< with the word `REGION`, if each region has its own
 };
 
 /// Creates the job in one place after the other as submit::run_attempts does, follows it if

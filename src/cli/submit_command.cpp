@@ -24,6 +24,7 @@
 #include "google/project.hpp"
 #include "local/submitter.hpp"
 #include "pipeline/explanation.hpp"
+#include "pipeline/image_name.hpp"
 #include "pipeline/places.hpp"
 #include "pipeline/submission.hpp"
 #include "services/services.hpp"
@@ -37,6 +38,7 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -323,6 +325,7 @@ private:
     for (auto& place : found) {
       plan_.places.push_back({.candidate = place.candidate, .job = std::move(place.job)});
     }
+    plan_.output_image = request.output_image;
     request = std::move(found.front().request);
     plan_.location = request.location;
   }
@@ -335,8 +338,20 @@ private:
     google.service().make_ready();
     auto plan = plan_;
     const auto done = pipeline::submit(session.services, checked, nullptr, set_image(result));
+    std::map<std::string, std::string> names;
     for (auto& place : plan.places) {
-      place.job = done.image ? job::with_image(place.job, done.image->uri()) : place.job;
+      if (done.image) {
+        const auto name = pipeline::image_in_region(done.image->uri(), plan.output_image,
+                                                    plan.location, place.candidate.region);
+        place.job = job::with_image(place.job, name);
+        names.emplace(to_string(place.candidate), name);
+      }
+    }
+    if (done.image) {
+      plan.prepare = [&](const submit::Place& place) {
+        pipeline::copy_to_place(session.services, done.image->uri(),
+                                names.at(to_string(place.candidate)));
+      };
     }
     try_places(session, google, result, follow_, std::move(plan));
   }

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::job {
@@ -20,6 +21,12 @@ struct Location {
 
   bool is_complete() const { return project && region; }
 };
+
+/// Returns `image_name` with `region` for the word `REGION`, which lets each region have an image
+/// of its own: `REGION-docker.pkg.dev/project/repository/image`.
+std::string with_region(std::string_view image_name, std::string_view region);
+/// Returns true if `image_name` has that word.
+bool names_region(std::string_view image_name);
 
 /// Reports the missing parts that a Google service needs: project, region.
 Problems missing_parts(const Location& location);

@@ -105,7 +105,9 @@ void PoolCheck::check_packaged(const JobFlags& flags) {
     fault("`container-image-uri` and `local-package-path` exclude each other");
   }
   base_name(pool_.executor_image_uri);
-  image_name("output-image-uri", pool_.output_image_uri);
+  image_name("output-image-uri", pool_.output_image_uri
+                                     ? std::optional{with_region(*pool_.output_image_uri, "region")}
+                                     : std::nullopt);
   if (pool_.output_image_uri && pool_.output_image_uri->find("@sha256:") != std::string::npos) {
     fault(fmt::format("`output-image-uri` names a digest, which is known only after a push: `{}`",
                       printable(*pool_.output_image_uri)));

@@ -73,7 +73,7 @@ void settle_registry(const SubmissionRequest& request,
   }
   if (name.reference.path.find('/') != std::string::npos &&
       !name.reference.path.starts_with("library/")) {
-    name.reference = image::Reference::parse("docker.io/" + *request.output_image);
+    name.reference = image::Reference::parse("docker.io/" + name.reference.text);
     name.has_registry = true;
     return;
   }

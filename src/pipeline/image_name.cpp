@@ -11,7 +11,14 @@ packaging::ImageName name_image(const std::optional<std::string>& output_image,
                                 const std::string& job_name,
                                 const job::Location& location) {
   if (output_image) {
-    packaging::ImageName name{.reference = image::Reference::parse(*output_image)};
+    if (job::names_region(*output_image) && !location.region) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`output-image-uri` `{}` has the word `REGION`, but no region is set",
+                              printable(*output_image)))
+          .hint("`--region us-central1`");
+    }
+    packaging::ImageName name{.reference = image::Reference::parse(
+                                  job::with_region(*output_image, location.region.value_or("")))};
     if (name.reference.digest) {
       throw Error(
           ErrorKind::usage,
@@ -32,6 +39,19 @@ packaging::ImageName name_image(const std::optional<std::string>& output_image,
                                                            *location.region, project, component)),
           .has_registry = true,
           .is_default = true};
+}
+
+std::string image_in_region(const std::string& uri,
+                            const std::optional<std::string>& output_image,
+                            job::Location location,
+                            const std::string& region) {
+  const auto digest = image::Reference::parse(uri).digest;
+  if (!output_image || !job::names_region(*output_image) || !digest) {
+    return uri;
+  }
+  location.region = region;
+  const auto name = name_image(output_image, "", location).reference;
+  return fmt::format("{}@{}", name.repository(), digest->str());
 }
 
 }  // namespace autopack::pipeline

@@ -2,6 +2,7 @@
 
 #include "base/contains.hpp"
 #include "preflight/rules.hpp"
+#include "publish/copied.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +154,10 @@ std::vector<PlannedPlace> find_places(Services& services,
     places.push_back(std::move(judged.place));
   }
   return places;
+}
+
+void copy_to_place(Services& services, const std::string& uri, const std::string& name) {
+  publish::copy_image(services, image::Reference::parse(uri), image::Reference::parse(name));
 }
 
 }  // namespace autopack::pipeline

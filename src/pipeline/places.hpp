@@ -4,6 +4,7 @@
 #include "pipeline/submission.hpp"
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace autopack::pipeline {
@@ -29,5 +30,8 @@ std::vector<PlannedPlace> find_places(Services& services,
                                       const SubmissionRequest& request,
                                       const std::vector<job::Candidate>& candidates,
                                       const AskQuotas& ask);
+
+/// Copies the pushed image `uri` to its name for a place; see publish::copy_image.
+void copy_to_place(Services& services, const std::string& uri, const std::string& name);
 
 }  // namespace autopack::pipeline

@@ -159,4 +159,13 @@ std::vector<PushedBlob> push_blobs(
 /// memory.
 BlobSource blob_source(Repository& from, const image::Descriptor& blob);
 
+/// Copies the image or index `digest` with everything that it names, byte for byte, and gives it
+/// `tag`, if present. `mount_from` is the path of `from` if both are of one registry.
+/// Returns the number of bytes sent. Throws Error(remote) if `from` lacks a part of it.
+std::uint64_t copy_image(Repository& from,
+                         Repository& to,
+                         const Digest& digest,
+                         const std::optional<std::string>& tag,
+                         const std::optional<std::string>& mount_from);
+
 }  // namespace autopack::registry

@@ -85,6 +85,9 @@ private:
   /// Returns nothing if the place refused the job.
   std::optional<SubmittedJob> submit(std::size_t index) {
     const auto& place = options_.places[index];
+    if (options_.prepare) {
+      options_.prepare(place);
+    }
     tried_.push_back({.candidate = place.candidate});
     try {
       auto submitted = options_.submitter(place, attempt_at(index))->submit(place.job);

@@ -39,6 +39,8 @@ struct AttemptsOptions {
   std::size_t earlier{0};
   std::map<std::string, std::string> labels{};  ///< of every job
   std::function<std::unique_ptr<Submitter>(const Place& place, Attempt attempt)> submitter{};
+  /// Called before the job is created in a place; may be empty. What it throws ends the attempts.
+  std::function<void(const Place& place)> prepare{};
   /// Returns the ended job; empty: nothing is awaited, so only a refused create leads to the next.
   std::function<google::Job(const std::string& name)> follow{};
   Reporter* reporter{nullptr};

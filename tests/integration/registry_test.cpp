@@ -278,6 +278,50 @@ TEST_CASE("a blob is mounted, else sent; and copied to another registry") {
   CHECK(blob_source(*first, describe(layer))()(few.data(), few.size()) == few.size());
 }
 
+TEST_CASE("an image and an index are copied to another registry byte for byte") {
+  const RegistryProcess registry;
+  const RegistryProcess other;
+  Fixture fixture;
+  const std::string config = R"({"os":"linux","architecture":"amd64"})";
+  const std::string layer = noise(3'000'000, 11);
+  const auto from = fixture.open(registry.host(), "team/app");
+  from->push_blob(known(config), {});
+  from->push_blob(known(layer), {});
+  const auto manifest = manifest_of(config, {layer, layer});
+  from->put_manifest(manifest, "1");
+  const std::string text = json{{"schemaVersion", 2},
+                                {"mediaType", image::media_type::oci_index},
+                                {"manifests",
+                                 {{{"mediaType", manifest.media_type},
+                                   {"digest", manifest.digest.str()},
+                                   {"size", manifest.text.size()}}}}}
+                               .dump();
+  from->put_manifest({.media_type = std::string{image::media_type::oci_index},
+                      .text = text,
+                      .digest = sha256(text)},
+                     "multi");
+
+  const auto to = fixture.open(other.host(), "copy");
+  CHECK(copy_image(*from, *to, manifest.digest, "there", std::nullopt) ==
+        layer.size() + config.size());
+  CHECK(to->manifest("there")->text == manifest.text);
+  CHECK(fetched(*to, layer) == layer);
+  CHECK(copy_image(*from, *to, manifest.digest, std::nullopt, std::nullopt) == 0);
+
+  const auto third = fixture.open(other.host(), "third");
+  CHECK(copy_image(*from, *third, sha256(text), std::nullopt, std::nullopt) ==
+        layer.size() + config.size());
+  CHECK(third->manifest(sha256(text).str())->text == text);
+  CHECK(third->manifest(manifest.digest.str())->text == manifest.text);
+
+  const auto beside = fixture.open(registry.host(), "team/beside");
+  CHECK(copy_image(*from, *beside, manifest.digest, "1", "team/app") == 0);
+  CHECK(fetched(*beside, layer) == layer);
+  CHECK_THROWS_WITH_AS(copy_image(*from, *to, sha256("none"), "x", std::nullopt),
+                       doctest::Contains("no longer in its registry"), Error);
+  CHECK_FALSE(to->head_manifest("x"));
+}
+
 TEST_CASE("content that is not what was announced is refused") {
   const RegistryProcess registry;
   Fixture fixture;

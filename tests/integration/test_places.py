@@ -60,6 +60,21 @@ class Moving(Places):
         self.assertIn('Resources are insufficient in region: us-central1', answer['attempts'][0]['reason'])
         self.assertEqual(answer['job']['name'], list(self.api.jobs)[-1])
 
+    def test_each_region_has_an_image_of_its_own_if_asked_for(self):
+        self.service.full = {'us-central1'}
+        repository = f'{testbed.registry()}/REGION/taxi'
+        flags = ['--region=us-central1,us-east1', '--display-name=taxi', '--executor-image-uri', testbed.pushed_executor('places'),
+                 '--script=task.py', '--machine-type=n1-standard-4', '--output-image-uri', repository, '--engine=direct', *FOLLOW]
+        folder = testbed.write_tree({'task.py': 'print(1)\n'})
+        answer = self.submit_to(*flags, cwd=folder)
+        images = [entry['job']['jobSpec']['workerPoolSpecs'][0]['containerSpec']['imageUri'] for entry in self.api.jobs.values()]
+        names, digests = zip(*(image.split('@') for image in images))
+        self.assertEqual(names, (repository.replace('REGION', 'us-central1'), repository.replace('REGION', 'us-east1')))
+        self.assertEqual(len(set(digests)), 1)
+        self.assertIn(f'Copied  {images[1]} in', answer.err)
+        self.assertIn('0 B uploaded', answer.err)  # mounted
+        self.assertIn('1\n', testbed.run_image(images[1]))
+
     def test_when_all_places_are_full_the_last_failure_names_them(self):
         self.service.full = {'us-central1', 'us-east1', 'europe-west4'}
         answer = self.submit_to(REGIONS, *PLAIN, *FOLLOW, status=1)

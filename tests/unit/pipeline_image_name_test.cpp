@@ -34,4 +34,23 @@ TEST_CASE("the user's name and tag are kept, a digest is refused") {
   CHECK_FALSE(name_image("model:v1", "x", {}).has_registry);
 }
 
+TEST_CASE("the word REGION in a name is the region of the job") {
+  using job::with_region;
+  CHECK(with_region("REGION-docker.pkg.dev/p/r/i:t", "us-east1") ==
+        "us-east1-docker.pkg.dev/p/r/i:t");
+  CHECK(with_region("host/REGION/i:REGION", "a") == "host/a/i:a");
+  CHECK(with_region("host/MYREGION/i:REGION1", "a") == "host/MYREGION/i:REGION1");
+  CHECK(with_region("", "a").empty());
+  const std::string pattern = "REGION-docker.pkg.dev/p/r/i";
+  const job::Location east{.project = "p", .region = "us-east1"};
+  CHECK(name_image(pattern, "", east).reference.repository() == "us-east1-docker.pkg.dev/p/r/i");
+  CHECK_THROWS_WITH_AS(name_image(pattern, "", {}), doctest::Contains("no region is set"), Error);
+  const std::string digest = "sha256:" + std::string(64, 'a');
+  const auto uri = "us-east1-docker.pkg.dev/p/r/i@" + digest;
+  CHECK(image_in_region(uri, pattern, east, "us-west1") ==
+        "us-west1-docker.pkg.dev/p/r/i@" + digest);
+  CHECK(image_in_region(uri, "other/i", east, "us-west1") == uri);
+  CHECK(image_in_region(uri, std::nullopt, east, "us-west1") == uri);
+}
+
 }  // namespace autopack::pipeline::pipeline_image_name_test
