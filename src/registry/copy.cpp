@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace autopack::registry {
 
@@ -25,17 +28,17 @@ std::uint64_t copy_blobs(Repository& from,
                          const StoredManifest& manifest,
                          const std::optional<std::string>& mount_from) {
   const auto parsed = image::parse_manifest(manifest.text, "the image to copy");
+  auto wanted = parsed.layers;
+  wanted.push_back(parsed.config);
   std::vector<Blob> blobs;
   std::set<std::string> seen;
-  const auto add = [&](const image::Descriptor& blob) {
+  for (const auto& blob : wanted) {
     // Foreign layers are in no registry.
     if (blob.urls.empty() && seen.insert(blob.digest.str()).second) {
-      blobs.push_back({.known = blob, .open = blob_source(from, blob), .mount_from = mount_from});
+      Blob copied{.known = blob, .mount_from = mount_from};
+      copied.open = blob_source(from, blob);
+      blobs.push_back(std::move(copied));
     }
-  };
-  add(parsed.config);
-  for (const auto& layer : parsed.layers) {
-    add(layer);
   }
   std::uint64_t sent = 0;
   for (const auto& pushed : push_blobs(to, blobs, {})) {
