@@ -154,8 +154,10 @@ std::optional<LocalImage> image_in_engine(Docker& docker, const image::BaseFacts
   const auto reference = image::Reference::parse(base.reference);
   const auto found =
       docker.inspect(base.digest ? reference.with_digest(*base.digest) : reference.tagged());
-  // In containerd's store, the manifest's digest is the image's id, so the digest alone is enough.
-  const bool is_pinned = found && found->id_is_manifest && base.digest;
+  // The digest alone is enough: in containerd's store it is the image's id, and facts that were
+  // read there have no other. An index has several images, though, of which the engine has one.
+  const bool is_pinned =
+      found && base.digest && (found->id_is_manifest || found->platform == base.platform);
   return found && (is_pinned || found->id == base.image_id) ? found : std::nullopt;
 }
 

@@ -73,7 +73,7 @@ class Moving(Places):
         self.assertEqual(len(set(digests)), 1)
         self.assertIn(f'Copied  {images[1]} in', answer.err)
         self.assertIn('0 B uploaded', answer.err)  # mounted
-        self.assertIn('1\n', testbed.run_image(images[1]))
+        self.assertEqual(testbed.run_image(images[1]), '1')
 
     def test_when_all_places_are_full_the_last_failure_names_them(self):
         self.service.full = {'us-central1', 'us-east1', 'europe-west4'}

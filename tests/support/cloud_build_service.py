@@ -27,6 +27,7 @@ OBJECT = re.compile(r'/storage/v1/b/([^/]+)/o/([^/]+)')
 TEST_PERMISSIONS = re.compile(r'/storage/v1/b/([^/]+)/iam/testPermissions')
 ENDS = ('SUCCESS', 'FAILURE', 'INTERNAL_ERROR', 'TIMEOUT', 'CANCELLED', 'EXPIRED')
 MULTIPLE = 256 * 1024
+ENGINE = threading.Lock()
 
 
 class Objects:
@@ -193,6 +194,11 @@ class CloudBuildService:
                     self.end(build, status='INTERNAL_ERROR')  # unless it has ended
 
     def run_steps(self, build, workspace):
+        # One at a time: an engine may lose an image that is made again while it is removed.
+        with ENGINE:
+            self.run_in_engine(build, workspace)
+
+    def run_in_engine(self, build, workspace):
         self.write_log(build, f'starting build "{build["id"]}"\n\nFETCHSOURCE\nBUILD\n')
         for step in build['steps']:
             # BuildKit takes files of the same size and time for those of the last build from the same path.

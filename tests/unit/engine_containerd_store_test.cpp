@@ -93,4 +93,31 @@ TEST_CASE("an executor image that only a Docker Engine 29 has is found there") {
   }
 }
 
+TEST_CASE("facts that were read in containerd's store hold for an engine with another store") {
+  LoopbackServer server{[](const ReceivedRequest& request) {
+    if (request.target == "/_ping") {
+      return Reply{.headers = {{"Api-Version", "1.41"}, {"Ostype", "linux"}}};
+    }
+    if (request.target.find("/images/") != std::string::npos) {
+      return Reply{.body = fmt::format(R"({{"Id":"sha256:{}","Os":"linux","Architecture":"amd64",)"
+                                       R"("GraphDriver":{{"Name":"overlay2"}},"Config":{{}}}})",
+                                       std::string(64, 'c'))};
+    }
+    return Reply{.body = R"({"Version":"20.10","Os":"linux","Arch":"amd64"})"};
+  }};
+  const auto client = http::make_client({});
+  const auto docker =
+      engine::make_docker({.endpoint = {.url = server.url()}, .client = client.get()});
+  image::BaseFacts facts{.reference = "my/base:1",
+                         .digest = Digest::parse(id),
+                         .image_id = id,
+                         .platform = "linux/amd64"};
+  CHECK(executor::image_in_engine(*docker, facts));
+  facts.platform = "linux/arm64";
+  CHECK_FALSE(executor::image_in_engine(*docker, facts));
+  facts.platform = "linux/amd64";
+  facts.digest.reset();
+  CHECK_FALSE(executor::image_in_engine(*docker, facts));
+}
+
 }  // namespace autopack::engine_containerd_store_test
