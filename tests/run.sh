@@ -125,11 +125,12 @@ engine_log=$(mktemp)
 sanitized_log=$(mktemp)
 sanitized_counts=$(mktemp)
 fuzz_log=$(mktemp)
+engines_log=$(mktemp)
 tidy_log=$(mktemp)
 engine_pid=
 tidy=
 trap '[ -n "$engine_pid" ] && end_process "$engine_pid"; [ -n "$tidy" ] && kill -- "-$tidy" 2>/dev/null;
-  rm -f "$engine_log" "$sanitized_log" "$sanitized_counts" "$fuzz_log" "$tidy_log"' EXIT
+  rm -f "$engine_log" "$sanitized_log" "$sanitized_counts" "$fuzz_log" "$engines_log" "$tidy_log"' EXIT
 
 # Counts go to their file as they are made, so that those of a program that ends by a signal or _exit are not lost.
 if [ -n "$coverage" ]; then
@@ -192,6 +193,18 @@ engine_pid=$(GOGC=400 start_engine "$engine_log")
 sanitized_build=$!
 
 run build-tests "${suites[@]}"
+
+# Building, pushing and running with engines of another release. Podman's user may not enter root's directories, which
+# are the volumes of two tests.
+if [ "${AUTOPACK_TESTS:-daily}" != daily ]; then
+  for engine in docker-26 docker-26-containerd podman-5; do
+    running=test_run.
+    [ "$engine" != podman-5 ] || running=test_run.Run.test_s
+    python3 tests/support/other_engines.py "$engine" python3 tests/integration/run.py --binary build-tests/src/autopack \
+      --lanes 2 "$running" test_own_dockerfile. test_engines.FailingBuild >"$engines_log" 2>&1 || true
+    take_log "$engine" "$engines_log"
+  done
+fi
 
 if wait "$sanitized_build"; then
   cat "$sanitized_log"
