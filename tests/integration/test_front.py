@@ -246,8 +246,8 @@ class Diff(unittest.TestCase):
     def test_two_images_of_registry_layout_and_engine(self):
         name = testbed.image_name('compared')
         layout, archive = testbed.new_folder('layout') / 'image', testbed.new_folder('archive') / 'image.tar'
-        below = {'Dockerfile': 'FROM scratch\nCOPY base /base\nCOPY app /usr/app\n', 'base/a': 'a', 'app/same.py': 's = 1\n'}
-        # Another test may remove an image whose step the first build would reuse; the second reuses those of the first.
+        below = {'Dockerfile': 'FROM scratch\nCOPY base /base\nCOPY app /usr/app\n', 'base/a': name, 'app/same.py': 's = 1\n'}
+        # Another test may remove an image whose step a build would reuse, so these have a step of their own.
         for tag, files, flags in (('v1', {'app/task.py': 'print(1)\n', 'app/old.py': 'x = 1\n'}, ['--no-cache']),
                                   ('v2', {'app/task.py': 'print(22)\n', 'app/new.py': 'y = 2\n'}, [])):
             testbed.run(['docker', 'build', '-q', *flags, '-t', f'{name}:{tag}', str(testbed.write_tree(below | files))])
