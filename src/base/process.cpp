@@ -3,6 +3,7 @@
 #include "base/broken_pipe.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -46,39 +47,6 @@ struct Pipe {
       ends.at(which) = -1;
     }
   }
-};
-
-/// The signal settings of a new program: none blocked and none ignored, whichever thread starts it
-/// and whatever this process ignores. An ignored SIGHUP stays ignored: under nohup(1), the programs
-/// that a run needs must continue with it.
-class StartAttributes {
-public:
-  StartAttributes() {
-    sigset_t none{};
-    sigemptyset(&none);
-    sigset_t defaults{};
-    sigfillset(&defaults);
-
-    struct sigaction hang_up {};
-
-    if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler == SIG_IGN) {
-      sigdelset(&defaults, SIGHUP);
-    }
-    posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-
-  ~StartAttributes() { posix_spawnattr_destroy(&attributes_); }
-
-  StartAttributes(const StartAttributes&) = delete;
-  StartAttributes& operator=(const StartAttributes&) = delete;
-
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
-private:
-  posix_spawnattr_t attributes_{};
 };
 
 void take(Pipe& pipe, std::string& text) {
@@ -189,17 +157,6 @@ std::vector<std::string> variables_for(const ProcessOptions& options) {
   return variables;
 }
 
-/// Returns the pointers for posix_spawn, which does not modify the words.
-std::vector<char*> pointers_to(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (const auto& word : words) {
-    pointers.push_back(const_cast<char*>(word.c_str()));
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// Starts `argv` with ends of these pipes as its standard descriptors. Returns nothing if the
 /// program does not exist.
 std::optional<pid_t> start(const std::vector<std::string>& argv,
@@ -214,7 +171,7 @@ std::optional<pid_t> start(const std::vector<std::string>& argv,
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
   pid_t pid = 0;
-  const int code = ::posix_spawnp(&pid, argv[0].c_str(), &actions, StartAttributes{}.get(),
+  const int code = ::posix_spawnp(&pid, argv[0].c_str(), &actions, SpawnAttributes{}.get(),
                                   pointers_to(argv).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (code == ENOENT) {

@@ -1,6 +1,7 @@
 #include "base/started_process.hpp"
 
 #include "base/error.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 namespace autopack {
@@ -35,16 +35,6 @@ FileDescriptor make_errors_file() {
 
 StartedProcess::StartedProcess(const std::vector<std::string>& argv, int stream, bool own_session)
     : errors_{make_errors_file()} {
-  posix_spawnattr_t attributes{};
-  posix_spawnattr_init(&attributes);
-  sigset_t signals{};
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes, &signals);
-  sigfillset(&signals);
-  posix_spawnattr_setsigdefault(&attributes, &signals);
-  posix_spawnattr_setflags(&attributes,
-                           static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              (own_session ? POSIX_SPAWN_SETSID : 0)));
   posix_spawn_file_actions_t actions{};
   posix_spawn_file_actions_init(&actions);
   if (stream < 0) {
@@ -55,16 +45,10 @@ StartedProcess::StartedProcess(const std::vector<std::string>& argv, int stream,
     posix_spawn_file_actions_adddup2(&actions, stream, 1);
   }
   posix_spawn_file_actions_adddup2(&actions, errors_.get(), 2);
-  std::vector<char*> words;
-  words.reserve(argv.size() + 1);
-  for (const auto& word : argv) {
-    words.push_back(const_cast<char*>(word.c_str()));  // posix_spawn does not modify it
-  }
-  words.push_back(nullptr);
   const int code =
-      ::posix_spawnp(&pid_, words.front(), &actions, &attributes, words.data(), environ);
+      ::posix_spawnp(&pid_, argv.front().c_str(), &actions, SpawnAttributes{own_session}.get(),
+                     pointers_to(argv).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
   if (code != 0) {
     throw Error(ErrorKind::environment, fmt::format("cannot run `{}`", argv.front()))
         .cause(std::strerror(code));

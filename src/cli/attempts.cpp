@@ -110,7 +110,7 @@ void try_places(Session& session,
   const auto end = submit::run_attempts(options);
   if (!end.ended && !end.left.empty()) {
     session.console.done(
-        "Next", fmt::format("{}, if it ends for want of capacity: autopack jobs "
+        "Next", fmt::format("{}, if it ends for lack of capacity: autopack jobs "
                             "retry {}",
                             to_string(end.left.front()), shell_quote(end.job.name.value_or(""))));
   }

@@ -179,7 +179,7 @@ private:
     });
   }
 
-  /// An engine may make it unnecessary: that none works is no error.
+  /// Not an error if there is none: an engine makes it unnecessary.
   static Problems look_at_runtime(const Environment& environment) {
     constexpr auto* check = "runtime";
     try {

@@ -395,13 +395,13 @@ void FlagSet::refuse_unknown(const std::string& token) const {
       near.reset();  // so short a word is near to almost any other
     }
   }
-  const auto owner = near ? std::nullopt : command_with(name);
+  const auto owner = has(known_elsewhere(name).value_or("")) ? std::nullopt : command_with(name);
   if (instead) {
     error.hint(*instead);
-  } else if (near) {
-    error.hint(fmt::format("did you mean `{}`?", *near));
   } else if (owner) {
     error.hint(fmt::format("`autopack {}` has it", *owner));
+  } else if (near) {
+    error.hint(fmt::format("did you mean `{}`?", *near));
   } else if (command_ == "run" || command_ == "submit" || command_ == "tune") {
     error.hint(fmt::format("`-- {}` gives it to the program", printable(shell_quote(token))));
   }

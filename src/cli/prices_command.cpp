@@ -60,8 +60,7 @@ class PricesCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
     flags.section("Prices");
-    flags.list("--from", "FILE", files_,
-               "the catalogue's JSON, as Google serves it; one each time");
+    flags.list("--from", "FILE", files_, "the catalogue's JSON, as Google serves it; repeatable");
   }
 
   int run(Session& session) override {

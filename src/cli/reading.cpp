@@ -230,6 +230,9 @@ void check_positional(const Reading& reading,
       throw error.hint(
           "this directory is meant anyway; `--local-package-path=DIR` names another one");
     }
+    if (reading.flags->takes_value("--from")) {
+      error.hint(fmt::format("`--from={}` names a file", printable(shell_quote(word))));
+    }
     if (directory && std::filesystem::is_directory(word, ignored)) {
       error.hint(fmt::format("`--local-package-path={}` names the project directory",
                              printable(shell_quote(word))));

@@ -55,7 +55,7 @@ job::CandidateLists places_of(const Session& session, const ListedAttempt& attem
   return lists;
 }
 
-/// Throws Error(usage) unless the newest attempt ended for want of capacity.
+/// Throws Error(usage) unless the newest attempt ended for lack of capacity.
 void check_end(const ListedAttempt& newest) {
   const auto state = submit::state_of(*newest.job);
   const auto name = newest.name.text();
@@ -67,7 +67,7 @@ void check_end(const ListedAttempt& newest) {
     return;
   }
   Error error{ErrorKind::usage,
-              fmt::format("`{}` did not end for want of capacity, but is {}", name, state.word)};
+              fmt::format("`{}` did not end for lack of capacity, but is {}", name, state.word)};
   if (const auto failure = submit::failure_of(*newest.job); failure && !failure->causes().empty()) {
     error.cause(failure->causes().front());
   }

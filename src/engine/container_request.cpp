@@ -26,7 +26,7 @@ bool is_cdi_name(const std::string& id) {
 }
 
 /// A container without a label of its own may read what it mounts, as without SELinux. Labelling
-/// the user's files anew would be the alternative, which only `z` and `Z` ask for.
+/// the user's files is the alternative, but only if `z` or `Z` asks for it.
 bool needs_no_label(const Api& api, const ContainerSpec& spec) {
   std::error_code ignored;
   return api.is_local() &&

@@ -20,6 +20,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr auto* flag_origin = "`--engine-host`";
+
 http::Tls tls_in(const fs::path& directory, bool verify) {
   const auto if_there = [&](const char* name) {
     return fs::exists(directory / name) ? directory / name : fs::path{};
@@ -50,11 +52,17 @@ void check_url(const std::string& url, const std::string& origin) {
   }
   const bool known = scheme == "tcp" || scheme == "http" || scheme == "https";
   if (!known || !Url::parse(url)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("`{}` is not an engine's address (from {})", redact_url(url), origin))
-        .hint("export DOCKER_HOST=unix:///var/run/docker.sock")
-        .hint("export DOCKER_HOST=tcp://127.0.0.1:2375")
-        .hint("export DOCKER_HOST=ssh://user@host");
+    Error error{ErrorKind::usage,
+                fmt::format("`{}` is not an engine's address (from {})", redact_url(url), origin)};
+    if (const auto parts = Url::parse(url); parts && !parts->password.empty()) {
+      error.cause("ssh takes no password in an address: it asks for one, or uses a key");
+    }
+    const auto* const setting = origin == flag_origin ? "--engine-host=" : "export DOCKER_HOST=";
+    for (const auto* address :
+         {"unix:///var/run/docker.sock", "tcp://127.0.0.1:2375", "ssh://user@host"}) {
+      error.hint(std::string{setting} + address);
+    }
+    throw std::move(error);
   }
 }
 
@@ -211,7 +219,7 @@ Endpoint find_endpoint(const Environment& environment,
                        const fs::path& default_socket) {
   const auto host = flag ? flag : environment.get("DOCKER_HOST");
   if (host) {
-    auto endpoint = from_host(*host, flag ? "`--engine-host`" : "DOCKER_HOST", environment);
+    auto endpoint = from_host(*host, flag ? flag_origin : "DOCKER_HOST", environment);
     endpoint.starts_podman = endpoint.url == "unix://" + podman_socket(environment).string();
     return endpoint;
   }

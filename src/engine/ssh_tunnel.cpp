@@ -21,11 +21,11 @@ namespace autopack::engine {
 namespace {
 
 constexpr std::string_view ssh_scheme{"ssh://"};
-constexpr int most_waiting{64};  ///< connections that ssh was not started for yet
+constexpr int most_waiting{64};  ///< connections without an ssh yet
 
 /// Ctrl-C at the terminal is for autopack, which still needs its connections for cleaning up. ssh
 /// keeps an ignored signal ignored.
-constexpr auto* deaf_to_ctrl_c = R"(trap '' INT QUIT; exec "$@")";
+constexpr auto* ignore_interrupts = R"(trap '' INT QUIT; exec "$@")";
 
 FileDescriptor listen_at(const std::filesystem::path& path) {
   FileDescriptor listener{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -161,12 +161,18 @@ void SshTunnel::serve() {
 void SshTunnel::connect(int connection) {
   try {
     if (words_.empty()) {
-      words_ = {"/bin/sh",      "-c",
-                deaf_to_ctrl_c, "sh",
-                "ssh",          "-T",
-                "-o",           "ConnectTimeout=30",
-                "-o",           "RemoteCommand=none",
-                "-o",           "ClearAllForwardings=yes"};
+      words_ = {"/bin/sh",
+                "-c",
+                ignore_interrupts,
+                "sh",
+                "ssh",
+                "-T",
+                "-o",
+                "ConnectTimeout=30",
+                "-o",
+                "RemoteCommand=none",
+                "-o",
+                "ClearAllForwardings=yes"};
       if (!has_own_control_path()) {
         words_.insert(words_.end(), {"-o", "ControlMaster=auto", "-o", "ControlPersist=no", "-o",
                                      "ControlPath=" + (directory_->path() / "master").string()});

@@ -100,7 +100,7 @@ constexpr std::array table{
                  "let yourself: gcloud projects add-iam-policy-binding PROJECT --member=user:YOU "
                  "--role=roles/logging.viewer"},
     KnownFailure{"storage.objects", "", "the job's account may not use the bucket",
-                 "let it: gcloud storage buckets add-iam-policy-binding gs://BUCKET "
+                 "grant it: gcloud storage buckets add-iam-policy-binding gs://BUCKET "
                  "--member=serviceAccount:ACCOUNT --role=roles/storage.objectUser"},
     KnownFailure{"Machine type", "not supported", "Vertex AI does not offer this machine type",
                  "see the machine types: gcloud compute machine-types list --project=PROJECT"},
@@ -117,7 +117,7 @@ constexpr std::array table{
                  "switch it on: gcloud services enable logging.googleapis.com --project=PROJECT"},
     KnownFailure{"SERVICE_DISABLED", "cloudbuild.googleapis.com",
                  "the project does not use the API",
-                 "switch it on: gcloud services enable cloudbuild.googleapis.com "
+                 "enable it: gcloud services enable cloudbuild.googleapis.com "
                  "--project=PROJECT"},
     KnownFailure{"SERVICE_DISABLED", "", "the project does not use the API",
                  "switch it on: gcloud services enable aiplatform.googleapis.com "

@@ -77,7 +77,7 @@ public:
     return service_.send(call);
   }
 
-  /// Continues behind what the service has; returns false if that is no progress.
+  /// Continues after the bytes that the service has; returns false if it made no progress.
   bool go_on(const http::Response& response) {
     is_lost_ = false;
     const auto there = std::min(received(response), upload_.size);

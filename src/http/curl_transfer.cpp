@@ -257,10 +257,10 @@ Response transfer(CURLM* multi,
   if (code != CURLE_OK && !refused) {
     throw_failure(request, url, easy, code, text.data());
   }
-  // For libcurl, an answer may end within its head.
+  // libcurl accepts an answer that ends within its headers.
   if (!exchange.head_is_whole) {
     throw_transport(TransportError::Reason::reset, request, url,
-                    "the connection ended within the head of the answer");
+                    "the connection closed within the headers of the answer");
   }
   return std::move(exchange.response);
 }

@@ -18,7 +18,7 @@ struct UnpackLimits {
 
 /// Unpacks a layer, a tar that may be compressed with gzip or zstd, into the empty `directory`, so
 /// that overlayfs can mount it above others: with its whiteouts, and the attribute
-/// `user.overlay.opaque`. Everything belongs to this user and can be read and removed by him;
+/// `user.overlay.opaque`. Everything belongs to this user and can be read and removed by this user;
 /// set-id bits are dropped, devices and pipes left out. Writes nothing outside of `directory`,
 /// whatever the layer contains. Returns the digest of the uncompressed tar. Throws
 /// Error(environment) naming `what`.

@@ -179,7 +179,7 @@ HourlyCost hourly_cost(const Job& job, const std::string& region, const PriceLis
     if (!cost.lacks_fee) {
       machines.currencies.insert(fee.currencies.begin(), fee.currencies.end());
     }
-    // Of two incomplete sums, the list is rather meant for the one that lacks less.
+    // If both sums are incomplete, the list is probably meant for the one that lacks less.
     const bool is_better =
         charge != Charge::on_demand || machines.unknown.size() < sum.unknown.size();
     cost.lacks_fee = is_better && cost.lacks_fee;

@@ -36,8 +36,10 @@ std::string quote_types(std::span<const Accelerators> accelerators) {
 std::string did_you_mean_accelerator(const std::string& name) {
   const auto types = tables::accelerator_types();
   const auto chip = "_" + to_lower(name);
-  const auto found = std::ranges::find_if(
-      types, [&](std::string_view type) { return to_lower(type).ends_with(chip); });
+  const auto found = std::ranges::find_if(types, [&](std::string_view type) {
+    const auto known = to_lower(type) + "_";
+    return known.find(chip + "_") != std::string::npos;
+  });
   return found == types.end() ? tables::did_you_mean(name, types)
                               : fmt::format(" (did you mean `{}`?)", *found);
 }

@@ -46,7 +46,7 @@ struct Request {
   /// Counts what is read of the project.
   std::shared_ptr<source::ReadCount> read_count{std::make_shared<source::ReadCount>()};
 
-  /// False if nothing may be done with an engine.
+  /// False if no engine may be used.
   bool may_use_engine() const { return engine != Engine::direct && !uses_cloud_build; }
 
   /// True when the files come from git's objects, not from the disk.

@@ -375,7 +375,7 @@ private:
   std::shared_ptr<Target> target_;
 };
 
-/// Gives an image that somebody else pushed the user's tag.
+/// Gives the user's tag to an image that is already in its registry.
 class RegistryTag : public packaging::Publisher {
 public:
   explicit RegistryTag(Services& services) : services_{services} {}

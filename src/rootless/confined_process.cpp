@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -53,7 +54,7 @@ struct Failure {
 
 const char* text_of(Step step) {
   switch (step) {
-    case Step::parent: return "follow its parent";
+    case Step::parent: return "end with its parent";
     case Step::identity: return "become root of a user namespace";
     case Step::terminal: return "get its terminal";
     case Step::mounts: return "separate its mounts";
@@ -85,16 +86,6 @@ struct Prepared {
   std::string upper{};
   std::string work{};
 };
-
-std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (const auto& text : texts) {
-    pointers.push_back(const_cast<char*>(text.c_str()));  // execve does not modify them
-  }
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 Prepared::Prepared(const Confined& confined)
     : words{pointers_to(confined.words)},

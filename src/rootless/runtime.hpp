@@ -25,8 +25,8 @@ public:
 };
 
 /// Returns the runtime that is installed and works here: bubblewrap, which does the least, else
-/// crun, else runc; podman brings one of these. Throws Error(environment) that names the packages
-/// to install, or why none of the installed ones works.
+/// crun, else runc; podman depends on one of these. Throws Error(environment) that names the
+/// packages to install, or why none of the installed ones works.
 std::unique_ptr<Runtime> find_runtime(const Environment& environment);
 
 /// Returns the options of bwrap for `program`, without the program's own words.

@@ -447,7 +447,7 @@ Job create(const Creation& creation) {
 Interrupted interruption(const Creation& creation) {
   creation.reporter->warn(
       Problem::warning({.message = "interrupted while the job was being created: asking whether "
-                                   "it exists (interrupt again to leave at once)"}));
+                                   "it exists (interrupt again to exit at once)"}));
   try {
     auto service = creation.jobs->service().over(creation.uninterrupted());
     const auto found =

@@ -183,7 +183,7 @@ class CloudBuild(unittest.TestCase):
                           '--requirements=greeter==1.0', '--build-env=PIP_NO_COLOR=1', '--machine-type=n1-standard-4',
                           f'--output-image-uri={self.name}:v1', cwd=testbed.write_tree({'task.py': PROGRAM}), status=1,
                           env={**self.env, 'PIP_INDEX_URL': url})
-        self.assertIn('the package index wants a login, which Cloud Build would get', answer.err)
+        self.assertIn('the package index requires a login, which Cloud Build would get', answer.err)
         self.assertEqual((self.cloud.builds, self.cloud.objects), ({}, {}))
 
     def test_without_an_engine_a_person_is_asked(self):

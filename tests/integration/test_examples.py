@@ -93,7 +93,7 @@ NO_PROGRAM = {'ci', 'guide', 'pictures', 'translate'}
 
 
 class Alone(unittest.TestCase):
-    """`autopack run` in each example, as a user would type it, but for the executor image; with an engine and without."""
+    """`autopack run` in each example, as a user would type it, except for the executor image; with an engine and without."""
 
     def test_every_example_runs_without_a_flag(self):
         base = testbed.pushed_executor('examples/base:1')

@@ -192,7 +192,7 @@ class Retrying(Places):
     def first(self, *flags):
         self.service.full = {'us-central1', 'us-east1'}
         answer = self.submit_to(REGIONS, *(flags or PLAIN), '--labels=team=x')
-        self.assertIn('      Next  us-east1, if it ends for want of capacity: autopack jobs retry ' + answer.out, answer.err)
+        self.assertIn('      Next  us-east1, if it ends for lack of capacity: autopack jobs retry ' + answer.out, answer.err)
         self.ended(answer.out.strip())
         return answer.out.strip()
 
@@ -217,7 +217,7 @@ class Retrying(Places):
         self.ended(second)
         third = self.retry(first, '--wait', '--polling-interval=1').out.strip()
         self.assertIn('/europe-west4/', third)
-        self.assertIn('did not end for want of capacity, but is succeeded', self.retry(first, status=2).err)
+        self.assertIn('did not end for lack of capacity, but is succeeded', self.retry(first, status=2).err)
         labels = self.labels()
         self.assertEqual([each['autopack-attempt'] for each in labels], ['1', '2', '3'])
         self.assertEqual(len({each['autopack-group'] for each in labels}), 1)
@@ -257,7 +257,7 @@ class Retrying(Places):
         name = self.submit_to(REGIONS, *PLAIN).out.strip()
         self.ended(name)
         answer = self.retry(name, status=2)
-        self.assertIn('did not end for want of capacity, but is failed', answer.err)
+        self.assertIn('did not end for lack of capacity, but is failed', answer.err)
         self.assertIn('exited with a non-zero status', answer.err)
 
     def test_a_lost_answer_makes_no_second_job(self):

@@ -181,7 +181,7 @@ class Commands(WithApi):
         return running, self.make(states=['SUCCEEDED'], displayName='train')
 
     def make_full(self):
-        """Makes a job that ended for want of capacity in the first of two regions; returns its name."""
+        """Makes a job that ended for lack of capacity in the first of two regions; returns its name."""
         self.api.service.full = {'us-central1'}
         name = self.make(displayName='train', labels={'autopack-regions': 'us-central1_us-east1'})
         self.api.service.full = set()

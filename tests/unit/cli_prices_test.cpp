@@ -40,7 +40,7 @@ struct Priced : CliRun {
 
 }  // namespace
 
-TEST_CASE("without prices nothing is said about costs") {
+TEST_CASE("without prices, no cost is reported") {
   Priced cli;
   CHECK(cli.dry_run({}) == 0);
   CHECK_FALSE(cli.has("Costs"));

@@ -30,7 +30,7 @@ enum class Fault {
   cut_after,   ///< the service does it, the connection breaks
   busy_before,
   busy_after,  ///< the service does it, a proxy responds
-  garbled,     ///< the service does it, the response is no JSON
+  garbled,     ///< the service does it, the response is not JSON
   killed_before,
   killed_after,
   interrupted_before,
@@ -356,7 +356,7 @@ TEST_CASE("a retry of the same attempt on another machine finds the job") {
   CHECK(service.jobs[0]["labels"]["autopack-attempt"] == "2");
 }
 
-TEST_CASE("want of capacity is told from a failure of the program") {
+TEST_CASE("a lack of capacity and a failure of the program are distinguished") {
   const auto lacks = [](const json& job) { return submit::lack_of_capacity(job).has_value(); };
   const std::string documented =
       "Resources are insufficient in region: us-central1. Try a different region or use a "

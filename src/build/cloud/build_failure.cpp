@@ -22,7 +22,7 @@ std::string failure_type(const json& build) {
 
 std::string grant_on_bucket(const FailedBuild& failed, const std::string& account) {
   return fmt::format(
-      "let it: gcloud storage buckets add-iam-policy-binding gs://{} --member=serviceAccount:{} "
+      "grant it: gcloud storage buckets add-iam-policy-binding gs://{} --member=serviceAccount:{} "
       "--role=roles/storage.objectUser",
       failed.bucket, account);
 }
@@ -34,7 +34,8 @@ std::string grant_on_repository(const FailedBuild& failed, const std::string& ac
                        printable(failed.image));
   }
   return fmt::format(
-      "let it: gcloud artifacts repositories add-iam-policy-binding {} --location={} --project={} "
+      "grant it: gcloud artifacts repositories add-iam-policy-binding {} --location={} "
+      "--project={} "
       "--member=serviceAccount:{} --role=roles/artifactregistry.writer",
       shell_quote(name->repository), shell_quote(name->location), shell_quote(name->project),
       account);
@@ -49,7 +50,7 @@ Error error_of_status(const FailedBuild& failed) {
     return Error(ErrorKind::remote,
                  fmt::format("the build in Cloud Build took longer than {} hours",
                              longest_cloud_build.count()))
-        .hint("build the image where a docker engine is: `--builder=auto`");
+        .hint("build the image with a docker engine: `--builder=auto`");
   }
   if (status == "EXPIRED") {
     return Error(ErrorKind::remote,

@@ -140,7 +140,7 @@ void cancel_twin_builds(const BuildRun& run, const Build& build) {
       if (id_of(other) != id_of(build)) {
         run.builds->cancel(id_of(other));
         run.reporter->warn(Problem::warning(
-            {.message = fmt::format("an earlier try had started build `{}` after all: it is "
+            {.message = fmt::format("an earlier attempt had started build `{}` after all: it is "
                                     "cancelled",
                                     id_of(other))}));
       }
@@ -148,7 +148,7 @@ void cancel_twin_builds(const BuildRun& run, const Build& build) {
   } catch (const Error& error) {
     run.reporter->warn(Problem::warning(
         {.message =
-             fmt::format("{}: an earlier try may have started a second build", error.message()),
+             fmt::format("{}: an earlier attempt may have started a second build", error.message()),
          .hints = {"look: " + list_command(run.builds->place(), run.tag)}}));
   }
 }
@@ -165,7 +165,8 @@ Build create_build(const BuildRun& run) {
     }
     may_have_twins = may_have_twins || failed.may_have_made_one;
     if (failed.may_have_made_one) {
-      run.reporter->detail("the answer to the create is unclear: looking for the build by its tag");
+      run.reporter->detail(
+          "the answer to the request is unclear: looking for the build by its tag");
       try {
         if (auto found = look_for_build(*run.builds, run, build_looks)) {
           return found;
@@ -270,7 +271,7 @@ Interrupted interrupted_build(const BuildRun& run, Build build) {
     if (!build) {
       run.reporter->warn(Problem::warning(
           {.message = "interrupted while the build was being started: asking whether it exists "
-                      "(interrupt again to leave at once)"}));
+                      "(interrupt again to exit at once)"}));
       build = look_for_build(builds, run, std::span{build_looks}.first(hurried_build_looks));
     }
     if (!build) {
@@ -287,7 +288,7 @@ Interrupted interrupted_build(const BuildRun& run, Build build) {
   }
 }
 
-/// Cancels a build that cannot be followed any more, so that it does not cost money in vain.
+/// Cancels a build that cannot be followed any more, so that it costs no more money.
 void abandon_build(const BuildRun& run, const Build& build) {
   try {
     run.builds->cancel(id_of(build));

@@ -64,8 +64,9 @@ std::string pinned_base(const Packaging& work) {
 
 Error login_in_source() {
   return Error(ErrorKind::environment,
-               "the package index wants a login, which Cloud Build would get as a file in a bucket")
-      .hint("build where a docker engine is: `--builder=auto`")
+               "the package index requires a login, which Cloud Build would get as a file in a "
+               "bucket")
+      .hint("build with a docker engine: `--builder=auto`")
       .hint(
           "an index in Artifact Registry, for which the build's service account has a role, needs "
           "no login in the project");
@@ -160,7 +161,7 @@ private:
     try {
       return storage_.is_in_project(place_.bucket, place_.project);
     } catch (Error& error) {
-      error.hint("`--staging-bucket=gs://BUCKET` names a bucket, which is not looked for");
+      error.hint("`--staging-bucket=gs://BUCKET` names the bucket; then none is looked for");
       throw;
     }
   }
@@ -172,7 +173,7 @@ private:
                                   place_.project, place_.bucket)
                     : fmt::format("there is no bucket `gs://{}`", place_.bucket)};
     return error
-        .hint(fmt::format("make it: gcloud storage buckets create gs://{} --project={}{}",
+        .hint(fmt::format("create it: gcloud storage buckets create gs://{} --project={}{}",
                           place_.bucket, shell_quote(place_.project),
                           is_region(place_.region) ? " --location=" + place_.region : ""))
         .hint("`--staging-bucket=gs://BUCKET` names another bucket");
