@@ -1,6 +1,7 @@
 #include "cli/application.hpp"
 
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "cli/command.hpp"
 #include "cli/error_text.hpp"
 #include "cli/help.hpp"
@@ -27,8 +28,9 @@ void report_origins(const FlagSet& flags, Console& console) {
       continue;
     }
     const bool is_list = flag.kind == FlagKind::list || flag.long_name == "--config";
+    const auto value = redact_credentials(given.front().values.back().text());
     console.detail(fmt::format("{}{} from {}", flag.long_name,
-                               is_list ? "" : " is `" + given.front().values.back().text() + "`",
+                               is_list ? "" : fmt::format(" is `{}`", printable(value)),
                                to_string(given.front().origin)));
   }
 }

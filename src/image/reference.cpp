@@ -148,8 +148,12 @@ MaybeFault fault_of_whole(std::string_view text) {
     return Fault{"it has white space"};
   }
   if (const auto scheme = text.find("://"); scheme != std::string_view::npos) {
+    auto name = text.substr(scheme + 3);
+    if (const auto login = name.find('@'); login < name.find('/')) {
+      name.remove_prefix(login + 1);
+    }
     return Fault{fmt::format("it begins with `{}`", text.substr(0, scheme + 3)),
-                 fmt::format("`{}`", text.substr(scheme + 3))};
+                 fmt::format("`{}`", name)};
   }
   if ((text.size() == 64 && is_of(text, lower_hexadecimal)) || Digest::parse(text)) {
     return Fault{"it is the ID of an image, not a name"};
@@ -218,7 +222,8 @@ MaybeFault read(std::string_view text, Reference& reference) {
 }
 
 std::string message_of(std::string_view text, const Fault& fault) {
-  return fmt::format("`{}` is not an image name: {}", printable(text), printable(fault.message));
+  return fmt::format("`{}` is not an image name: {}",
+                     printable(redact_credentials(std::string{text})), printable(fault.message));
 }
 
 }  // namespace

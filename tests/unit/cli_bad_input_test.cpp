@@ -212,4 +212,14 @@ TEST_CASE("an error is an object on standard output when JSON is asked for") {
   CHECK(cli.out.find("did you mean") != std::string::npos);
 }
 
+TEST_CASE("a login in an address is not printed, not even with -vv") {
+  CliRun cli;
+  cli.write("train.py", "");
+  cli.run({"run", "-vv", "--script=train.py", "--engine-host=ssh://me:s3cret@host",
+           "--executor-image-uri=https://me:s3cret@host/x"});
+  CHECK(cli.errors.find("s3cret") == std::string::npos);
+  CHECK(cli.errors.find("--engine-host is `ssh://***@host`") != std::string::npos);
+  CHECK(cli.errors.find("write `host/x`") != std::string::npos);
+}
+
 }  // namespace autopack::testing::cli_bad_input_test

@@ -127,6 +127,14 @@ TEST_CASE("the flag overrides DOCKER_HOST and contexts") {
   CHECK_FALSE(endpoint.is_local());
   CHECK_THROWS_WITH_AS(find_endpoint(Environment{}, "nonsense"),
                        doctest::Contains("`--engine-host`"), Error);
+  try {
+    find_endpoint(Environment{}, "ssh://me:s3cret@host");
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.message() == "`ssh://host` is not an engine's address (from `--engine-host`)");
+    CHECK(error.causes().front().starts_with("ssh takes no password in an address"));
+    CHECK(error.hints().back() == "--engine-host=ssh://user@host");
+  }
 }
 
 TEST_CASE("an address of ssh") {
