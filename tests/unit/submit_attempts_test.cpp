@@ -42,10 +42,10 @@ struct FaultAt {
   Fault fault{};
 };
 
-/// The regions of a service. Jobs in a full one fail for want of machines.
+/// The regions of a service. Jobs in a full one fail for lack of machines.
 class Regions final : public http::Client {
 public:
-  Regions(std::set<std::string> full, std::vector<FaultAt> faults = {})
+  explicit Regions(std::set<std::string> full, std::vector<FaultAt> faults = {})
       : full_{std::move(full)}, faults_{std::move(faults)} {}
 
   http::Response send(const http::Request& request) override {
