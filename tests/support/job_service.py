@@ -146,7 +146,7 @@ def label_or_field(job, field):
 class JobService:
     """Jobs by resource name. `refuse(status, message)` makes the exception that a caller sees.
 
-    A job in a region of `full`, or of `full` as `REGION/ACCELERATOR`, fails for want of machines. `refusals` has status
+    A job in a region of `full`, or of `full` as `REGION/ACCELERATOR`, fails for lack of machines. `refusals` has status
     and message of a create by region. A job takes the next state of its script at each get, and keeps the last. `control` may name a file: the state in
     it is the one that jobs take next, as long as the file is there.
     """
