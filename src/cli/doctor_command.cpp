@@ -99,7 +99,8 @@ private:
       return planned;
     }
     try {
-      auto request = read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
+      auto request =
+          read_submission_request(session, job_, build_, {.checks = skipped_checks(skip_checks_)});
       if (request.package) {
         choose_cloud_build(build_, *request.package);
       }

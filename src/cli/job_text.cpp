@@ -56,7 +56,10 @@ std::vector<std::string> row(const json& job) {
   const auto name = shown(job, "name");
   const auto parsed = google::JobName::parse(name);
   const auto created = google::Timestamp::parse(shown(job, "createTime"));
-  const auto* const other = name.starts_with("local/") ? "local job" : "";
+  const auto* const other = name.starts_with("local/")        ? "local job"
+                            : name.starts_with("kubernetes/") ? "Kubernetes job"
+                            : name.starts_with("slurm/")      ? "Slurm job"
+                                                              : "";
   return {parsed ? parsed->id : name, parsed ? std::string{google::words_of(parsed->kind)} : other,
           submit::state_of(job).word, created ? local_time(*created) : "",
           shown(job, "displayName")};

@@ -3,10 +3,13 @@
 #include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "cli/cluster_actions.hpp"
+#include "cli/cluster_options.hpp"
 #include "cli/command.hpp"
 #include "cli/find_job.hpp"
 #include "cli/following.hpp"
 #include "cli/google_services.hpp"
+#include "cli/job_reports.hpp"
 #include "cli/job_text.hpp"
 #include "cli/joined_attempts.hpp"
 #include "cli/local_jobs.hpp"
@@ -74,14 +77,13 @@ public:
     flags.section("Which jobs");
     flags.text("--kind", "custom|tuning|pipeline|local", kind_,
                "only these; default: the service's");
+    flags.text("--submitter", "vertex|local|kubernetes|slurm", submitter_, "only its jobs");
     flags.toggle("--latest", latest_, "the newest, or the newest of that display name");
-    flags.toggle("--no-infer", no_infer_, "do not use gcloud's `compute/region`");
     flags.section("list");
     flags.text("--filter", "EXPRESSION", filter_,
                "the service's own: state=, display_name:\"a*\", labels.k=v");
     flags.text("--state", "STATE", state_, "running, failed, ...: of every kind");
     flags.number("--limit", "NUMBER", limit_, "so many jobs at most");
-    flags.number("--page-size", "NUMBER", page_size_, "jobs per request; default: 100");
     flags.section("logs, stream-logs");
     flags.toggle("-f,--follow", follow_, "of logs: until the job ends, as stream-logs does");
     flags.text("--task-name", "REPLICA", task_, "only this replica's: workerpool0-0");
@@ -89,6 +91,12 @@ public:
                  "longest time between two requests, also of wait; default: 10");
     flags.toggle("--allow-multiline-logs", together_, "keep the lines of an entry together");
     add_retry_flags(flags, accelerators_, follow_flags_);
+    flags.section("More of which jobs", false);
+    flags.toggle("--no-infer", no_infer_, "do not use gcloud's `compute/region`");
+    flags.number("--page-size", "NUMBER", page_size_, "jobs per request; default: 100");
+    for (const auto& cluster : clusters_) {
+      cluster->add_jobs_flags(flags);
+    }
   }
 
   int run(Session& session) override {
@@ -100,6 +108,10 @@ public:
     }
     const auto& action = session.arguments.front();
     check_flags(session, action);
+    if (auto* const cluster = cluster_of(session)) {
+      const auto jobs = cluster->make_jobs(session, name_of(session));
+      return act_on_cluster(session, *jobs, cluster_action(session, action));
+    }
     if (action == "list") {
       return asks_this_machine(session) ? list_local(session) : list(session);
     }
@@ -131,7 +143,7 @@ public:
     }
     const auto found = find_job(session, jobs, choice);
     if (action == "describe") {
-      return describe(session, *found.job);
+      return report_job(session, *found.job);
     }
     if (action == "open") {
       return open(session, found.name);
@@ -144,11 +156,45 @@ public:
   }
 
 private:
+  /// Returns the cluster of the named job, else that of `--submitter`, typed or set; null for the
+  /// jobs of Vertex AI and of this machine.
+  ClusterOptions* cluster_of(const Session& session) const {
+    const auto name = name_of(session).value_or("");
+    if (auto* const named = find_cluster(clusters_, name.substr(0, name.find('/')));
+        named != nullptr && name.find('/') != std::string::npos) {
+      return named;
+    }
+    const bool is_meant = session.flags.origin("--submitter") && !kind_;
+    return is_meant ? find_cluster(clusters_, submitter_) : nullptr;
+  }
+
+  ClusterAction cluster_action(const Session& session, const std::string& action) const {
+    if (action == "list") {
+      check_list_values();
+      if (!filter_.empty()) {
+        throw Error(ErrorKind::usage, "`--filter` is Vertex AI's own: it chooses no other jobs")
+            .hint("`--state` and `--limit` do");
+      }
+    }
+    return {.action = action,
+            .job = name_of(session),
+            .latest = latest_,
+            .state = to_lower(state_),
+            .limit = static_cast<std::size_t>(limit_.value_or(0)),
+            .task = task_,
+            .follows = follow_ || action == "stream-logs",
+            .together = together_,
+            .longest_wait = longest_wait(polling_interval_)};
+  }
+
   /// Returns true if the jobs of this machine are meant: with `--kind=local`, or if there is no
   /// project, but a job of this machine.
   bool asks_this_machine(Session& session) const {
     if (kind_) {
       return kind_ == "local";
+    }
+    if (session.flags.is_typed("--submitter")) {
+      return submitter_ == "local";
     }
     return !find_location(session, false, Regions::several).project && !local_jobs(session).empty();
   }
@@ -305,30 +351,6 @@ private:
     return report_list(session, jobs);
   }
 
-  static int report_list(Session& session, const std::vector<json>& jobs) {
-    if (session.format.kind == OutputFormat::Kind::value) {
-      std::string text;
-      for (const auto& job : jobs) {
-        text += &job == &jobs.front() ? render(session, job, {}) : render(session.format, job, {});
-      }
-      session.console.result(text);
-      return 0;
-    }
-    report_result(session, json(jobs), job_table(jobs, session.console.output_paint()));
-    return 0;
-  }
-
-  static int describe(Session& session, const json& job) {
-    report_result(session, job, job_details(job));
-    const auto failure = submit::failure_of(job);
-    if (failure && submit::state_of(job).ended && !failure->causes().empty()) {
-      session.console.warn(
-          Problem::warning({.message = failure->message() + ": " + failure->causes().back(),
-                            .hints = {failure->hints().front()}}));
-    }
-    return 0;
-  }
-
   static int cancel(Session& session, const google::Jobs& jobs, const FoundJob& found) {
     auto job = found.job;
     const bool had_ended = submit::state_of(*job).ended;
@@ -340,36 +362,11 @@ private:
     return report_cancelled(session, *job, found.name.text(), had_ended);
   }
 
-  /// Returns `been cancelled` for `cancelled`, else the state itself: `succeeded`.
-  static std::string past_of(const std::string& state) {
-    return state == "cancelled" || state == "expired" ? "been " + state : state;
-  }
-
-  static int report_cancelled(Session& session,
-                              const json& job,
-                              const std::string& name,
-                              bool had_ended) {
-    const auto state = submit::state_of(job);
-    if (had_ended) {
-      session.console.done("Unchanged",
-                           fmt::format("{} had already {}", name, past_of(state.word)));
-    } else if (state.ended) {
-      session.console.done(state.word == "cancelled" ? "Cancelled" : "Ended",
-                           state.word == "cancelled"
-                               ? name
-                               : fmt::format("{}: it has {}", name, past_of(state.word)));
-    } else {
-      session.console.done("Cancelling", name);
-    }
-    session.console.result(render(session, job, name));
-    return 0;
-  }
-
   int act_on_local(Session& session,
                    const std::string& action,
                    const local::JobRecord& record) const {
     if (action == "describe") {
-      return describe(session, job_of(record));
+      return report_job(session, job_of(record));
     }
     if (action == "retry") {
       throw Error(ErrorKind::usage,
@@ -385,15 +382,6 @@ private:
     }
     const auto ended = stream_local_logs(session, record, {.task = task_, .together = together_});
     if (const auto failure = submit::failure_of(ended)) {
-      throw *failure;
-    }
-    return 0;
-  }
-
-  /// Prints the job on standard output. Throws submit::failure_of.
-  static int report_ended(Session& session, const json& job, const std::string& name) {
-    session.console.result(render(session, job, name));
-    if (const auto failure = submit::failure_of(job)) {
       throw *failure;
     }
     return 0;
@@ -448,6 +436,8 @@ private:
     return 0;
   }
 
+  std::vector<std::unique_ptr<ClusterOptions>> clusters_{cluster_options()};
+  std::string submitter_{"vertex"};
   std::optional<std::string> kind_;
   bool latest_{false};
   bool no_infer_{false};

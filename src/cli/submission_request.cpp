@@ -127,11 +127,11 @@ void read_candidates(const Session& session, pipeline::SubmissionRequest& reques
 }
 
 /// Infers values that neither the flags of a job nor a project set.
-void infer(pipeline::SubmissionRequest& request) {
+void infer(pipeline::SubmissionRequest& request, bool on_cluster) {
   auto& pool = request.flags.pools.front();
   auto& inferred = request.inferred;
   const bool has_accelerator = pool.accelerator_type.has_value();
-  if (!pool.machine_type) {
+  if (!pool.machine_type && !on_cluster) {
     pool.machine_type = job::usual_machine(pool);
     inferred.push_back({.what = "machine",
                         .value = *pool.machine_type,
@@ -144,6 +144,9 @@ void infer(pipeline::SubmissionRequest& request) {
                         .value = *request.flags.default_display_name,
                         .reason = "the directory's",
                         .flag = "--display-name"});
+  }
+  if (on_cluster) {
+    return;
   }
   add_setting("region", request.location.region, request.location.region_origin, inferred);
   add_setting("project", request.location.project, request.location.project_origin, inferred);
@@ -164,8 +167,11 @@ SkippedChecks skipped_checks(const std::string& value) {
 pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const JobOptions& job,
                                                     const BuildOptions& build,
-                                                    const SkippedChecks& skipped) {
-  pipeline::SubmissionRequest request{.checks = {.skip_tables = skipped.service, .today = today()}};
+                                                    const RequestReading& how) {
+  pipeline::SubmissionRequest request{
+      .checks = {.skip_tables = how.checks.service || how.on_cluster,
+                 .today = today(),
+                 .on_cluster = how.on_cluster}};
   request.flags = job_flags(job, session.flags, request.earlier);
   request.flags.tune = job.tunes;
   request.flags.own_dockerfile = build.dockerfile.has_value();
@@ -202,14 +208,14 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
     if (const auto origin = to_string(session.flags.origin("--env"))) {
       request.package->project.given_at["env"] = *origin;
     }
-    request.package->refuses_certain = !skipped.program;
+    request.package->refuses_certain = !how.checks.program;
     request.output_image = non_empty(packaged->output_image_uri.value_or(""));
     directory = request.package->project.directory;
   }
   request.flags.default_display_name = directory_name(directory);
   read_candidates(session, request);
   if (infers) {
-    infer(request);
+    infer(request, how.on_cluster);
   }
   return request;
 }

@@ -21,10 +21,16 @@ void add_skip_checks_flag(FlagSet& flags, std::string& into);
 /// Returns the checks that a value of `--skip-checks` skips.
 SkippedChecks skipped_checks(const std::string& value);
 
+/// How the flags of a job are read.
+struct RequestReading {
+  SkippedChecks checks{};
+  bool on_cluster{false};  ///< Kubernetes or Slurm runs it: no machine type and region is inferred
+};
+
 /// Returns the job of the flags, parsed but not checked; unreadable values are in `earlier`.
 pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const JobOptions& job,
                                                     const BuildOptions& build,
-                                                    const SkippedChecks& skipped);
+                                                    const RequestReading& how);
 
 }  // namespace autopack::cli

@@ -3,8 +3,9 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "cli/attempts.hpp"
+#include "cli/cluster_actions.hpp"
+#include "cli/cluster_options.hpp"
 #include "cli/command.hpp"
-#include "cli/container_options.hpp"
 #include "cli/detached.hpp"
 #include "cli/explanation_page.hpp"
 #include "cli/flag_words.hpp"
@@ -14,6 +15,7 @@
 #include "cli/job_text.hpp"
 #include "cli/known_prices.hpp"
 #include "cli/local_jobs.hpp"
+#include "cli/local_options.hpp"
 #include "cli/local_screen.hpp"
 #include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
@@ -31,12 +33,8 @@
 #include "submit/job_state.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -47,138 +45,6 @@
 namespace autopack::cli {
 
 namespace {
-
-/// The flags for how a job runs on this machine.
-struct LocalFlags {
-  std::optional<std::int64_t> most_replicas{};
-  std::optional<std::string> memory{};
-  std::optional<std::string> processors{};
-  std::vector<std::string> buckets{};
-  std::vector<std::string> volumes{};
-  std::vector<std::string> faults{};
-  bool detach{false};
-  std::optional<std::string> resumed{};  ///< the study to continue
-};
-
-namespace fs = std::filesystem;
-
-constexpr std::array local_flags{"--max-replicas", "--replica-memory", "--replica-cpus",
-                                 "--gcs",          "--volume",         "--fail",
-                                 "--detach",       "--resume"};
-
-/// Parses `BUCKET=DIRECTORY`.
-void read_bucket(const std::string& text,
-                 const Environment& environment,
-                 local::HostResources& host,
-                 Problems& problems) {
-  constexpr auto* hint = "`--gcs=my-bucket=./data` shows the job a directory at /gcs/my-bucket";
-  const auto mark = text.find('=');
-  const auto bucket = text.substr(0, mark);
-  if (mark == std::string::npos || bucket.empty() || !is_alphanumeric(bucket, "-_.")) {
-    problems.push_back(value_problem("--gcs", text, "is not `BUCKET=DIRECTORY`", hint));
-    return;
-  }
-  std::error_code failure;
-  const auto directory = fs::canonical(expand_home(text.substr(mark + 1), environment), failure);
-  if (failure || !fs::is_directory(directory, failure)) {
-    problems.push_back(value_problem("--gcs", text, "is not a directory of this machine", hint));
-    return;
-  }
-  host.buckets[bucket] = directory.string();
-}
-
-void read_limits(const LocalFlags& flags, local::LocalOptions& options, Problems& problems) {
-  if (flags.most_replicas && *flags.most_replicas < 1) {
-    problems.push_back(value_problem("--max-replicas", std::to_string(*flags.most_replicas),
-                                     "is not a number of replicas", "`--max-replicas=4`"));
-  }
-  options.most_replicas =
-      static_cast<std::size_t>(std::max<std::int64_t>(flags.most_replicas.value_or(0), 0));
-  if (flags.memory) {
-    const auto size = local::read_size(*flags.memory);
-    if (!size) {
-      problems.push_back(
-          value_problem("--replica-memory", *flags.memory, "is not a size", "`512m`, `2g`"));
-    }
-    options.host.memory = size.value_or(0);
-  }
-  if (flags.processors) {
-    constexpr double most = 4096;
-    const auto& text = *flags.processors;
-    double& number = options.host.processors;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failure != std::errc{} || end != text.data() + text.size() || !(number > 0) ||
-        number > most) {
-      problems.push_back(value_problem("--replica-cpus", text, "is not a number of processors",
-                                       "`--replica-cpus=0.5`"));
-    }
-  }
-}
-
-/// Returns half of the memory, as on a machine of the service.
-std::uint64_t shared_memory(const local::HostResources& host) {
-  const auto pages = ::sysconf(_SC_PHYS_PAGES);
-  const auto size = ::sysconf(_SC_PAGESIZE);
-  const auto whole = pages > 0 && size > 0
-                         ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size)
-                         : 0;
-  return (host.memory > 0 ? host.memory : whole) / 2;
-}
-
-/// `tunes`: the command is `tune`.
-void add_local_flags(FlagSet& flags, LocalFlags& into, bool tunes) {
-  flags.section("Local", false);
-  flags.number("--max-replicas", "NUMBER", into.most_replicas,
-               "run at most this many replicas; TF_CONFIG has the same number");
-  flags.text("--replica-memory", "SIZE", into.memory, "of each replica at most: 512m, 2g");
-  flags.text("--replica-cpus", "NUMBER", into.processors, "processors of each replica: 0.5");
-  flags.list("--gcs", "BUCKET=DIRECTORY", into.buckets,
-             "a directory that replaces a bucket, at /gcs/BUCKET");
-  flags.list("--volume", "HOST:DIR[:ro]", into.volumes,
-             "a directory or file that every replica sees");
-  flags.list("--fail", "REPLICA@TIME", into.faults,
-             "kill a replica: workerpool1-0@5s; network:workerpool1-0@5s cuts it off");
-  flags.toggle("--detach", into.detach, "leave the job running; `autopack jobs` finds it");
-  if (tunes) {
-    flags.text("--resume", "local/ID", into.resumed,
-               "continue an interrupted study of this machine");
-  }
-}
-
-/// Throws Error(usage) if one of them was typed for another submitter.
-void refuse_local_flags(const FlagSet& typed) {
-  for (const auto* name : local_flags) {
-    if (typed.is_typed(name)) {
-      throw Error(ErrorKind::usage, fmt::format("`{}` is for `--submitter=local`", name));
-    }
-  }
-}
-
-/// Returns the options in the flags, and the resources of this machine: credentials, GPUs, the
-/// directory of jobs. Throws Error(usage) with all findings.
-local::LocalOptions local_options(const LocalFlags& flags, const Environment& environment) {
-  local::LocalOptions options{.records = environment.cache_directory() / "jobs"};
-  Problems problems;
-  read_limits(flags, options, problems);
-  for (const auto& bucket : flags.buckets) {
-    read_bucket(bucket, environment, options.host, problems);
-  }
-  options.host.mounts = read_volumes(flags.volumes, environment, problems);
-  for (const auto& text : flags.faults) {
-    const auto one = local::read_fault(text);
-    if (one) {
-      options.faults.push_back(*one);
-    } else {
-      problems.push_back(
-          value_problem("--fail", text, "is not `REPLICA@TIME`", "`workerpool1-0@5s`"));
-    }
-  }
-  throw_if_errors(problems, ErrorKind::usage);
-  options.host.shared_memory = shared_memory(options.host);
-  options.host.gpus = find_gpus();
-  options.host.credentials = own_credentials(environment);
-  return options;
-}
 
 /// Adds the flags of `tune`: the study and its trials.
 void add_study_flags(FlagSet& flags, JobOptions& options) {
@@ -229,7 +95,8 @@ public:
     add_job_flags(flags, job_);
     add_pipeline_flags(flags, job_);
     flags.section("Submitting");
-    flags.text("--submitter", "vertex|local|none", submitter_,
+    flags.text("--submitter",
+               job_.tunes ? "vertex|local|none" : "vertex|local|kubernetes|slurm|none", submitter_,
                "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
     add_follow_flags(flags, follow_);
@@ -240,6 +107,11 @@ public:
                "with --dry-run: also write a page that shows job and image as a picture to FILE");
     add_polling_flag(flags, follow_);
     add_local_flags(flags, local_, job_.tunes);
+    if (!job_.tunes) {
+      for (const auto& cluster : clusters_) {
+        cluster->add_submit_flags(flags);
+      }
+    }
     add_build_flags(flags, build_);
     add_builder_flags(flags, build_);
     add_output_flag(flags, build_);
@@ -272,21 +144,25 @@ public:
         return *status;
       }
     }
+    refuse_other_clusters(clusters_, submitter_, session.flags);
     if (local_.resumed) {
       const auto record = find_local_job(session, *local_.resumed);
       job_.resumed = {print_json(study_of(record)), record.name()};
     }
-    auto request = read_submission_request(session, job_, build_, skipped_checks(skip_checks_));
+    const bool on_cluster = find_cluster(clusters_, submitter_) != nullptr;
+    auto request = read_submission_request(
+        session, job_, build_, {.checks = skipped_checks(skip_checks_), .on_cluster = on_cluster});
     if (submitter_ == "vertex") {
       request.needs_registry = true;
       const auto missing = job::missing_parts(request.location);
       request.earlier.insert(request.earlier.end(), missing.begin(), missing.end());
     }
+    request.needs_registry = request.needs_registry || on_cluster;
     if (request.package && submitter_ != "local") {
       choose_cloud_build(build_, *request.package);
     }
     if (request.package) {
-      request.package->refuses_certain &= submitter_ == "vertex";
+      request.package->refuses_certain &= submitter_ == "vertex" || on_cluster;
       settle_outputs(request);
     }
     if (follow_.any() && submitter_ == "none") {
@@ -299,11 +175,16 @@ public:
     GoogleServices google{session};
     SubmissionResult result{session, follow_.any() || (submitter_ == "local" && !local_.detach)};
     const auto submitter = make_submitter(session, request.location, google, result);
-    const auto ask = [&](const preflight::PlannedJob& job) {
-      return ask_services(session, request.location, job);
-    };
-    const auto checked = pipeline::prepare(session.services, request, submitter.get(),
-                                           dry_run_ ? pipeline::AskServices{} : ask);
+    pipeline::AskServices ask;
+    if (!dry_run_) {
+      ask = [&](const preflight::PlannedJob& job, const job::Job& body) {
+        return on_cluster ? submitter->ask(body) : ask_services(session, request.location, job);
+      };
+    }
+    if (on_cluster && skipped_checks(skip_checks_).service) {
+      ask = {};
+    }
+    const auto checked = pipeline::prepare(session.services, request, submitter.get(), ask);
     if (save_) {
       const auto keys = save_settings(session.flags, session.services.environment);
       session.console.done("Saved", keys.empty() ? std::string{"autopack.yaml: nothing new"}
@@ -391,6 +272,12 @@ private:
     if (submitter_ == "local") {
       return local(session, location, result);
     }
+    if (auto* const cluster = find_cluster(clusters_, submitter_)) {
+      return cluster->make_submitter(session,
+                                     {.created = [&result](const submit::SubmittedJob& job) {
+                                       result.created("Submitted", job);
+                                     }});
+    }
     if (dry_run_) {
       throw Error(ErrorKind::usage, "`--dry-run` with `--submitter=none` has no request to show");
     }
@@ -447,6 +334,10 @@ private:
     const bool is_typed = !origin || origin->is_flag("--dry-run");
     session.console.done("Dry run", "nothing was built or sent" +
                                         (is_typed ? "" : ", because of " + to_string(*origin)));
+    if (dry.request.text && session.format.kind == OutputFormat::Kind::text) {
+      session.console.result(*dry.request.text);
+      return 0;
+    }
     const OutputFormat json{.kind = OutputFormat::Kind::json};
     session.console.result(render(
         session.format.kind == OutputFormat::Kind::text ? json : session.format, result, ""));
@@ -500,6 +391,14 @@ private:
     if (submitter_ == "local") {
       return report_local_end(session, result, done.job);
     }
+    auto* const cluster = find_cluster(clusters_, submitter_);
+    if (follow_.any() && cluster != nullptr) {
+      const auto name = done.job.name.value_or("");
+      const auto jobs = cluster->make_jobs(session, name);
+      result.job(std::make_shared<const nlohmann::json>(
+          follow_cluster_job(session, *jobs, name, follow_)));
+      throw_unless_succeeded(result.job());
+    }
     result.print();
     return 0;
   }
@@ -529,6 +428,7 @@ private:
   Detached detached_{};
   FollowFlags follow_{};
   AttemptsPlan plan_{};
+  std::vector<std::unique_ptr<ClusterOptions>> clusters_{cluster_options()};
   std::string submitter_{"vertex"};
   std::string page_{};
   bool dry_run_{false};

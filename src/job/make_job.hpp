@@ -12,6 +12,9 @@ namespace autopack::job {
 
 struct CheckOptions {
   bool skip_tables{false};  ///< `--skip-checks`: no tables of service facts
+  /// Kubernetes or Slurm runs it, not Vertex AI or this machine: a pool needs no machine type, and
+  /// the first one may have several replicas.
+  bool on_cluster{false};
   /// `2026-11-20`, to find images after their end of support; absent: not checked.
   std::optional<std::string> today{};
 };

@@ -212,7 +212,7 @@ void MachineCheck::run() {
   pair();
   disk();
   if (machine_type_.empty()) {
-    if (!review_.was_given(at("machineType"))) {
+    if (!review_.was_given(at("machineType")) && !review_.options().on_cluster) {
       review_.error(
           at("machineType"),
           fmt::format("{} has no {}", shown_path(path_),

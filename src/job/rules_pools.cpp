@@ -131,7 +131,7 @@ void check_replicas(const Number& replicas, std::size_t index, Review& review) {
   if (count < 1) {
     review.error(path, fmt::format("{} is {}; a pool has at least one replica",
                                    review.name(path, "replica-count"), count));
-  } else if (index == 0 && count != 1) {
+  } else if (index == 0 && count != 1 && !review.options().on_cluster) {
     review.error(path,
                  fmt::format("{} is {}; the primary pool has exactly one replica",
                              review.name(path, "replica-count"), count),

@@ -15,15 +15,6 @@ constexpr std::size_t hash_length = 10;  // as in the service's names
 
 }  // namespace
 
-std::vector<std::size_t> replica_counts(const job::Spec& spec) {
-  std::vector<std::size_t> counts;
-  for (const auto& pool : spec.pools) {
-    const auto wanted = std::max<std::int64_t>(pool.replicas.value_or(1), 1);
-    counts.push_back(pool.is_empty() ? 0 : static_cast<std::size_t>(wanted));
-  }
-  return counts;
-}
-
 std::vector<std::size_t> limited_counts(std::vector<std::size_t> counts, std::size_t most) {
   while (most > 0 && std::accumulate(counts.begin(), counts.end(), std::size_t{0}) > most) {
     // Among equal pools, reduces the last one: workers matter most in a test run.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "job/job.hpp"
+#include "job/cluster.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -9,27 +9,8 @@
 
 namespace autopack::local {
 
-/// A running program of a job.
-struct Replica {
-  std::size_t pool{0};
-  std::size_t index{0};     ///< in its pool
-  std::size_t rank{0};      ///< in the whole job
-  std::string name{};       ///< the name in logs: `workerpool1-0`
-  std::string host{};       ///< its name in the network: `cmle-training-workerpool1-0a1b2c3d4e-0`
-  std::string container{};  ///< its name in the engine
-
-  bool is_primary() const { return rank == 0; }
-};
-
-/// The replicas of a job, the primary first.
-struct Cluster {
-  std::string job{};      ///< `local/ID`
-  std::string network{};  ///< its name in the engine
-  std::vector<Replica> replicas{};
-};
-
-/// Returns the number of replicas of each pool; 0 for a placeholder.
-std::vector<std::size_t> replica_counts(const job::Spec& spec);
+using job::Cluster;
+using job::Replica;
 
 /// Reduces the counts to at most `most` in total, from the largest pools first. Each pool with
 /// replicas keeps one, even if that exceeds `most`. 0 = no limit.

@@ -35,6 +35,14 @@ Problems local_images(Services& services, const preflight::PlannedJob& job) {
   return findings;
 }
 
+job::Job with_planned_image(const job::Job& job, const preflight::PlannedJob& planned) {
+  if (!planned.packaged) {
+    return job;
+  }
+  return job::with_image(
+      job, fmt::format("{}@sha256:{:0>64}", planned.packaged->target.repository(), ""));
+}
+
 }  // namespace
 
 preflight::PlannedJob planned_job(const pipeline::SubmissionRequest& request,
@@ -57,14 +65,15 @@ void check_planned_job(Services& services,
                        const Checked& checked,
                        const AskServices& ask) {
   const bool tables = !request.checks.skip_tables;
+  const bool asks = tables || request.checks.on_cluster;
   const auto job = planned_job(request, checked);
   auto findings = preflight::check_offline(job, tables);
-  if (tables) {
+  if (asks) {
     append(findings, local_images(services, job));
   }
   const auto kind = has_errors(findings) ? ErrorKind::usage : ErrorKind::remote;
-  if (ask && tables) {
-    append(findings, ask(job));
+  if (ask && asks) {
+    append(findings, ask(job, with_planned_image(checked.job, job)));
   }
   if (has_errors(findings) && checked.wanted) {
     append(findings, find_offline(services, checked.wanted));

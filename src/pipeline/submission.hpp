@@ -56,8 +56,9 @@ Checked check(Services& services,
 /// Returns the facts of a checked job that preflight checks use.
 preflight::PlannedJob planned_job(const SubmissionRequest& request, const Checked& checked);
 
-/// Asks services about a job; returns the findings.
-using AskServices = std::function<Problems(const preflight::PlannedJob& job)>;
+/// Asks services about a job; returns the findings. `body` is the job as it would be sent, with a
+/// digest of zeros for an image that is still to be made.
+using AskServices = std::function<Problems(const preflight::PlannedJob& job, const job::Job& body)>;
 
 /// Does everything that comes before a build: checks the job, reports what nobody chose, and checks
 /// a job that runs elsewhere, with `ask` if it is not empty. Throws all errors at once.

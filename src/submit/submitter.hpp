@@ -22,6 +22,8 @@ struct PreparedRequest {
   std::string method{};
   std::string url{};
   std::shared_ptr<const nlohmann::json> body{};
+  /// What `--dry-run` prints for people: YAML, or a script. Absent: the request as JSON.
+  std::optional<std::string> text{};
 };
 
 /// One of the jobs that are the same except for their place, which are tried one after the other.
@@ -56,6 +58,12 @@ public:
   /// Checks before the build that everything for sending a job is available. Only reads files.
   /// Throws as find_credentials does.
   virtual void make_ready() = 0;
+
+  /// Asks the cluster, before anything is built, what would fail; creates nothing. `job` may name
+  /// an image that does not exist yet. Returns errors, warnings, and Severity::unknown for what
+  /// could not be checked.
+  virtual Problems ask(const job::Job& /*job*/) { return {}; }
+
   /// `job` must name every image that it runs.
   virtual PreparedRequest prepare(const job::Job& job) const = 0;
   /// Throws RegionRefused if the service would have accepted the job elsewhere.

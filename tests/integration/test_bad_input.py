@@ -95,7 +95,7 @@ class BadInput(unittest.TestCase):
         self.refuse('bad format', ['submit', READY, '--display-name=x', '--format=xml'], 'xml')
         self.refuse('bad progress', ['build', '--progress=fancy'], 'fancy')
         self.refuse('bad colour', ['build', '--color=blue'], 'blue')
-        self.refuse('bad submitter', ['submit', READY, '--display-name=x', '--submitter=slurm'], 'slurm')
+        self.refuse('bad submitter', ['submit', READY, '--display-name=x', '--submitter=condor'], 'condor')
         self.refuse('directory of -C is absent', ['-C', 'nowhere', 'dockerfile'], 'nowhere')
         self.refuse('environment variable with a bad value', ['build', '--script=trainer/task.py'], 'purple',
                     AUTOPACK_COLOR='purple')

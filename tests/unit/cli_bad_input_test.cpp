@@ -182,7 +182,7 @@ TEST_CASE("a job that cannot work is refused before anything is built") {
            {{"submit", ready, "--impersonate-service-account=sa"},
             {"`sa` in `--impersonate"},
             google},
-           {{"submit", ready, "--submitter=slurm"}, {"`slurm`", "`local`"}, google},
+           {{"submit", ready, "--submitter=condor"}, {"`condor`", "`local`"}, google},
            {{"submit", ready, "--submitter=none", "--dry-run"}, {"no request"}, google},
            {{"submit", ready, "--config=gone.yaml"}, {"`--config`", "`gone.yaml`"}, google},
            {{"submit", ready, "--labels=Team=x"}, {"Team"}, google},

@@ -1,4 +1,5 @@
 #include "base/json.hpp"
+#include "job/replica_environment.hpp"
 #include "local/cluster.hpp"
 #include "local/host_resources.hpp"
 
@@ -41,7 +42,7 @@ json without_job(const std::string& text) {
 
 TEST_CASE("CLUSTER_SPEC is the service's documented sample") {
   const auto cluster = local::plan_cluster({1, 2, 2, 3}, "7", "TRIAL_ID");
-  const auto text = local::cluster_spec(pool_with("x"), cluster, cluster.replicas[0], "TRIAL_ID");
+  const auto text = job::cluster_spec(pool_with("x"), cluster, cluster.replicas[0], "TRIAL_ID");
   CHECK(without_job(documented(text, cluster)) == parse_json(R"({
     "cluster": {
       "workerpool0": ["cmle-training-workerpool0-ab-0:2222"],
@@ -57,7 +58,7 @@ TEST_CASE("CLUSTER_SPEC is the service's documented sample") {
 
 TEST_CASE("TF_CONFIG is the service's documented sample") {
   const auto cluster = local::plan_cluster({1, 2, 1}, "7", "1");
-  const auto text = local::tf_config(pool_with("x"), cluster, cluster.replicas[1], "1");
+  const auto text = job::tf_config(pool_with("x"), cluster, cluster.replicas[1], "1");
   auto document = without_job(documented(text, cluster));
   CHECK(document["task"]["cloud"].is_string());
   document["task"].erase("cloud");
@@ -90,10 +91,8 @@ TEST_CASE("roles follow the places of pools, and evaluators are in no cluster of
     CAPTURE(item.task);
     const auto cluster = local::plan_cluster(item.counts, "7");
     const auto& replica = cluster.replicas.at(item.replica);
-    const auto spec =
-        parse_json(local::cluster_spec(pool_with("x"), cluster, replica, std::nullopt));
-    const auto config =
-        parse_json(local::tf_config(pool_with("x"), cluster, replica, std::nullopt));
+    const auto spec = parse_json(job::cluster_spec(pool_with("x"), cluster, replica, std::nullopt));
+    const auto config = parse_json(job::tf_config(pool_with("x"), cluster, replica, std::nullopt));
     CHECK(spec["task"]["type"] == item.type);
     CHECK_FALSE(spec["task"].contains("trial"));
     CHECK(config["task"]["type"] == item.task);
@@ -109,8 +108,8 @@ TEST_CASE("roles follow the places of pools, and evaluators are in no cluster of
 TEST_CASE("torch's variables count every replica, and one alone has no TF_CONFIG") {
   const auto cluster = local::plan_cluster({1, 2, 0, 1}, "1795170393174");
   const auto variables =
-      local::service_variables(pool_with("x"), cluster, cluster.replicas[3],
-                               {.project = "123", .output = "/gcs/bucket/run", .trial = "4"});
+      job::service_variables(pool_with("x"), cluster, cluster.replicas[3],
+                             {.project = "123", .output = "/gcs/bucket/run", .trial = "4"});
   CHECK(variables.at("RANK") == "3");
   CHECK(variables.at("WORLD_SIZE") == "4");
   CHECK(variables.at("MASTER_ADDR") == cluster.replicas[0].host);
@@ -123,7 +122,7 @@ TEST_CASE("torch's variables count every replica, and one alone has no TF_CONFIG
   CHECK(variables.at("AIP_TENSORBOARD_LOG_DIR") == "/gcs/bucket/run/4/logs/");
 
   const auto alone = local::plan_cluster({1}, "7");
-  const auto few = local::service_variables(pool_with("x"), alone, alone.replicas[0], {});
+  const auto few = job::service_variables(pool_with("x"), alone, alone.replicas[0], {});
   CHECK(few.contains("CLUSTER_SPEC"));
   CHECK_FALSE(few.contains("TF_CONFIG"));
   CHECK_FALSE(few.contains("AIP_MODEL_DIR"));
@@ -131,10 +130,10 @@ TEST_CASE("torch's variables count every replica, and one alone has no TF_CONFIG
 }
 
 TEST_CASE("values refer to earlier variables") {
-  const auto all = local::with_own({{"SERVICE", "s"}}, {{.name = "A", .value = "$(SERVICE)-1"},
-                                                        {.name = "B", .value = "$(A)$(GONE)"},
-                                                        {.name = "C", .value = "$$(A) $(A"},
-                                                        {.name = "SERVICE", .value = "mine"}});
+  const auto all = job::with_own({{"SERVICE", "s"}}, {{.name = "A", .value = "$(SERVICE)-1"},
+                                                      {.name = "B", .value = "$(A)$(GONE)"},
+                                                      {.name = "C", .value = "$$(A) $(A"},
+                                                      {.name = "SERVICE", .value = "mine"}});
   CHECK(all.at("A") == "s-1");
   CHECK(all.at("B") == "s-1$(GONE)");
   CHECK(all.at("C") == "$(A) $(A");
@@ -171,7 +170,7 @@ TEST_CASE("a replica's container has its host name, its pool's program and the h
                                   .memory = 1000,
                                   .processors = 0.5,
                                   .shared_memory = 500};
-  const auto cluster = local::plan_cluster(local::replica_counts(spec), "7");
+  const auto cluster = local::plan_cluster(job::replica_counts(spec), "7");
   REQUIRE(cluster.replicas.size() == 2);
   const auto container = local::container_of(spec, cluster, cluster.replicas[1], host);
   CHECK(container.image == "second");
