@@ -66,7 +66,7 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--engine-host"},  // sources and logins would go where a project says
       std::string_view{"--html"},        std::string_view{"--list"},
       std::string_view{"--remove"},      std::string_view{"--upgrade"},
-      std::string_view{"--from"}};
+      std::string_view{"--from"},        std::string_view{"--to"}};
   return !contains(typed_only, flag);
 }
 

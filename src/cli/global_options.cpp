@@ -52,6 +52,7 @@ void add_global_flags(FlagSet& flags, GlobalOptions& options) {
       "--engine-host", "URL", options.engine_host,
       "docker's engine, such as ssh://user@host; default: DOCKER_HOST, else the running one");
   flags.text("--format", "FORMAT", options.format, "`json` or `value(KEY)`");
+  flags.text("--to", "TARGET", options.to, "use this target's settings in `autopack.yaml`");
   flags.text("--flags-file", "FILE", options.flags_file, "YAML or JSON file of flags");
   flags.toggle("-q,--quiet", options.quiet, "only errors");
   flags.count("-v,--verbose", options.verbose, "requests and logs; -vv: also the responses");

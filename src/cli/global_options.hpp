@@ -18,6 +18,7 @@ struct GlobalOptions {
   std::string progress{"auto"};
   std::optional<std::string> format{};
   std::optional<std::string> flags_file{};
+  std::optional<std::string> to{};  ///< the target whose settings apply
   bool help{false};
   bool help_all{false};
   bool manual{false};

@@ -4,6 +4,7 @@
 #include "cli/all_flags.hpp"
 #include "cli/settings.hpp"
 #include "job/pool_flags.hpp"
+#include "job/settings_blocks.hpp"
 #include "job/tables.hpp"
 
 #include <algorithm>
@@ -141,6 +142,28 @@ json schema_of(const FlagHelp& flag) {
   return flag.open ? suggestions(std::move(values)) : json{{"enum", std::move(values)}};
 }
 
+/// Adds the blocks of submitters, whose keys are flags, and `targets`.
+void add_blocks(json& properties) {
+  for (const auto& row : job::block_keys()) {
+    const std::string flag{row.flag};
+    auto& block = properties[std::string{row.block}];
+    block["type"] = "object";
+    block["additionalProperties"] = false;
+    if (properties.contains(flag)) {
+      auto own = properties[flag];
+      if (row.is_document) {
+        own["type"] = json::array({"string", "object"});
+      }
+      block["properties"][std::string{row.key}] = std::move(own);
+    }
+  }
+  const json target{
+      {"allOf", {{{"$ref", "#"}}, {{"not", {{"required", json::array({"targets"})}}}}}}};
+  properties["targets"] = {{"type", "object"},
+                           {"additionalProperties", target},
+                           {"description", "settings by name, for --to"}};
+}
+
 }  // namespace
 
 std::string settings_schema() {
@@ -152,6 +175,7 @@ std::string settings_schema() {
       properties[flag.long_name.substr(2)] = std::move(schema);
     }
   }
+  add_blocks(properties);
   const json schema{{"$schema", "http://json-schema.org/draft-07/schema#"},
                     {"title", "autopack.yaml: settings of autopack"},
                     {"type", "object"},

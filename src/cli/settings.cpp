@@ -9,6 +9,7 @@
 #include "cli/flags.hpp"
 #include "cli/trust_records.hpp"
 #include "job/pool_flags.hpp"
+#include "job/settings_blocks.hpp"
 #include "project/tool_settings.hpp"
 #include "source/git.hpp"
 
@@ -125,6 +126,15 @@ void check(const std::vector<ToolSetting>& settings, Problems& problems) {
   auto flags = flags_of_all_commands();
   std::erase_if(flags, [](const auto& flag) { return !may_stand_in_file(flag.long_name); });
   for (const auto& setting : settings) {
+    const auto first = std::ranges::find_if(settings, [&](const auto& other) {
+      return other.key == setting.key && other.target == setting.target;
+    });
+    if (&*first != &setting) {
+      problems.push_back({.message = fmt::format("`{}` is given twice, first on line {}",
+                                                 printable(setting.key), first->line),
+                          .origin = fmt::format("{}:{}", printable(setting.file), setting.line)});
+      continue;
+    }
     const auto found = std::ranges::find_if(
         flags, [&](const auto& flag) { return flag.long_name == "--" + setting.key; });
     if (found != flags.end()) {
@@ -211,8 +221,8 @@ std::vector<ToolSetting> settings_of_project(const std::optional<std::filesystem
                 fmt::format("`--config` names `{}`, which does not exist", printable(own.name)));
   }
   const auto toml = named ? SettingsText{} : read_text("pyproject.toml", source, environment);
-  auto of_toml =
-      toml.text ? project::read_tool_settings(*toml.text, toml.name) : std::vector<ToolSetting>{};
+  auto of_toml = toml.text ? job::expand_blocks(project::read_tool_settings(*toml.text, toml.name))
+                           : std::vector<ToolSetting>{};
   if (own.text && !of_toml.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("settings are in `{}` and in `{}` line {}", printable(own.name),
@@ -274,6 +284,59 @@ std::vector<ToolSetting> settings_of_source(const SettingsPlace& place,
   return settings;
 }
 
+/// Returns the names of the targets in `settings`, without duplicates.
+std::vector<std::string> targets_in(const std::vector<ToolSetting>& settings) {
+  std::vector<std::string> names;
+  for (const auto& setting : settings) {
+    if (!setting.target.empty() && !contains(names, setting.target)) {
+      names.push_back(setting.target);
+    }
+  }
+  return names;
+}
+
+/// Throws Error(usage) if neither file has the target.
+void check_target(const std::string& target,
+                  const std::vector<ToolSetting>& of_project,
+                  const std::vector<ToolSetting>& of_user) {
+  auto names = targets_in(of_project);
+  for (auto& name : targets_in(of_user)) {
+    names.push_back(std::move(name));
+  }
+  if (contains(names, target)) {
+    return;
+  }
+  Error error(ErrorKind::usage, fmt::format("there is no target `{}`", printable(target)));
+  if (const auto near = nearest(target, names)) {
+    error.hint(fmt::format("did you mean `{}`?", *near));
+  } else if (!names.empty()) {
+    error.hint(fmt::format("the targets are `{}`", printable(join(names, "`, `"))));
+  } else {
+    error.hint(fmt::format("`{}` lists them: targets: {{{}: {{submitter: ...}}}}",
+                           settings_file_name, printable(target)));
+  }
+  throw error;
+}
+
+/// Removes the settings of other targets. Those of `target` override the same keys of `settings`
+/// and of `others`.
+void choose_target(const std::string& target,
+                   std::vector<ToolSetting>& settings,
+                   std::vector<ToolSetting>& others) {
+  const auto of_target = [&](const auto& one) { return !target.empty() && one.target == target; };
+  std::erase_if(settings, [&](const auto& one) { return !one.target.empty() && !of_target(one); });
+  std::vector<std::string> keys;
+  for (const auto& setting : settings) {
+    if (of_target(setting)) {
+      keys.push_back(setting.key);
+    }
+  }
+  for (auto* const all : {&settings, &others}) {
+    std::erase_if(*all,
+                  [&](const auto& one) { return one.target.empty() && contains(keys, one.key); });
+  }
+}
+
 /// Returns a typed flag's values as they are in a file.
 nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   Problems problems;
@@ -305,6 +368,13 @@ nlohmann::json to_json(const FlagHelp& flag, const job::FlagValues& values) {
   return list;
 }
 
+/// Returns the settings of the project's file that apply without `--to`.
+std::vector<ToolSetting> own_settings(const std::string& text) {
+  auto settings = job::read_settings_file(text, settings_file_name);
+  std::erase_if(settings, [](const auto& setting) { return !setting.target.empty(); });
+  return settings;
+}
+
 /// Refuses top-level keys of a pool in a file whose pools set them themselves: they would have no
 /// effect.
 void refuse_hidden_keys(const std::vector<std::pair<std::string, nlohmann::json>>& added,
@@ -330,7 +400,7 @@ void refuse_hidden_keys(const std::vector<std::pair<std::string, nlohmann::json>
 void trust_saved(const std::string& text,
                  const std::vector<std::pair<std::string, nlohmann::json>>& added,
                  const Environment& environment) {
-  auto settings = job::read_settings_file(text, settings_file_name);
+  auto settings = own_settings(text);
   std::erase_if(settings, [&](const auto& setting) {
     return std::ranges::none_of(added, [&](const auto& one) { return one.first == setting.key; });
   });
@@ -360,8 +430,23 @@ Settings find_settings(const Environment& environment, const SettingsPlace& plac
   Settings all;
   Problems problems;
   auto of_project = settings_of_source(place, of_user, environment, all.warnings);
+  for (const auto* settings : {&of_project, &of_user}) {
+    auto of_targets = *settings;
+    std::erase_if(of_targets, [](const auto& one) { return one.target.empty(); });
+    check(of_targets, problems);
+  }
   auto said_by_project = of_project;
   const auto said_by_user = of_user;
+  const auto target = place.target.value_or("");
+  if (!target.empty()) {
+    check_target(target, of_project, of_user);
+  }
+  std::vector<ToolSetting> none;
+  choose_target(target, of_project, none);
+  choose_target(target, of_user, of_project);
+  if (!place.all_targets) {
+    said_by_project = of_project;
+  }
   add(all.values, std::move(of_project), environment, place.has_program, problems);
   add(all.values, std::move(of_user), environment, place.has_program, problems);
   throw_if_errors(problems, ErrorKind::usage);
@@ -387,13 +472,13 @@ std::vector<std::string> save_settings(const FlagSet& flags, const Environment& 
     }
   }
   const auto before = read_file_if_exists(settings_file_name).value_or("");
-  refuse_hidden_keys(added, job::read_settings_file(before, settings_file_name));
+  refuse_hidden_keys(added, own_settings(before));
   const auto after = job::save_settings(before, settings_file_name, added);
   if (after != before) {
     write_file(settings_file_name, after);
     trust_saved(after, added, environment);
   }
-  const auto there = job::read_settings_file(before, settings_file_name);
+  const auto there = own_settings(before);
   std::vector<std::string> keys;
   for (const auto& [key, value] : added) {
     const bool is_old = std::ranges::any_of(

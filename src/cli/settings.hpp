@@ -49,6 +49,9 @@ struct SettingsPlace {
   std::optional<std::string> source{};  ///< `--source` as typed; absent: a file may still set it
   /// True if the command line or a variable names a program: the files' programs do not count then.
   bool has_program{false};
+  std::optional<std::string> target{};  ///< `--to`
+  /// True to find what reaches beyond the project in every target, not only in the chosen one.
+  bool all_targets{false};
 };
 
 /// Returns the settings for the working directory: of the named file, else of `autopack.yaml` or

@@ -184,6 +184,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--templates", Reach::path},
     FlagReach{"--tensorboard", Reach::nothing},
     FlagReach{"--timeout", Reach::nothing},
+    FlagReach{"--to", Reach::nothing},
     FlagReach{"--tpu-topology", Reach::nothing},
     FlagReach{"--upgrade", Reach::nothing},
     FlagReach{"--use-chief-in-tf-config", Reach::nothing},

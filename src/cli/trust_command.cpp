@@ -62,7 +62,8 @@ private:
   /// Forgets settings that were trusted earlier and are no longer in the files.
   static void add(Session& session, TrustRecords& records, const Environment& environment) {
     const auto directory = trusted_directory();
-    const auto settings = find_settings(environment, {.packages = true}).reaching;
+    const auto settings =
+        find_settings(environment, {.packages = true, .all_targets = true}).reaching;
     auto trusted = nlohmann::json::array();
     const bool was_there = records.erase(directory) > 0;
     for (const auto& setting : settings) {

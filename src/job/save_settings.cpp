@@ -107,7 +107,9 @@ void check_saved(const std::string& text,
   std::vector<std::string> keys;
   try {
     for (const auto& setting : read_settings_file(text, file)) {
-      keys.push_back(setting.key);
+      if (setting.target.empty()) {
+        keys.push_back(setting.key);
+      }
     }
   } catch (const Error&) {
     keys.clear();
@@ -149,7 +151,8 @@ std::string settings_entry(const std::string& key, const nlohmann::json& value) 
 std::string save_settings(const std::string& text,
                           const std::string& file,
                           const std::vector<std::pair<std::string, nlohmann::json>>& added) {
-  const auto there = read_settings_file(text, file);
+  auto there = read_settings_file(text, file);
+  std::erase_if(there, [](const auto& setting) { return !setting.target.empty(); });
   Problems problems;
   std::string result = text;
   if (!result.empty() && !result.ends_with('\n')) {

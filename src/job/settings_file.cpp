@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "job/config_scalar.hpp"
+#include "job/settings_blocks.hpp"
 #include "job/yaml.hpp"
 #include "packaging/settings.hpp"
 
@@ -61,6 +62,119 @@ std::string in_place(std::string_view text, const YAML::Node& node, std::size_t 
          std::string(static_cast<std::size_t>(mark.column), ' ') +
          std::string{text.substr(begin, std::max(end, begin) - begin)};
 }
+
+/// Writes `node` as flow YAML, each scalar as in the file: `3.10` stays a number with two digits.
+std::string flow_text(const YAML::Node& node) {
+  if (node.IsSequence()) {
+    std::vector<std::string> elements;
+    for (const auto& element : node) {
+      elements.push_back(flow_text(element));
+    }
+    return "[" + join(elements, ", ") + "]";
+  }
+  if (node.IsMap()) {
+    std::vector<std::string> pairs;
+    for (const auto& pair : node) {
+      pairs.push_back(print_json(pair.first.Scalar()) + ": " + flow_text(pair.second));
+    }
+    return "{" + join(pairs, ", ") + "}";
+  }
+  const auto kind = scalar_kind(node);
+  const bool is_text = kind == ScalarKind::string || kind == ScalarKind::other;
+  return is_text ? print_json(node.Scalar()) : kind == ScalarKind::null ? "null" : node.Scalar();
+}
+
+/// Reads the settings of a file, of its blocks and of its targets.
+class SettingsReader {
+public:
+  SettingsReader(std::string_view text,
+                 const std::string& file,
+                 std::vector<project::ToolSetting>& into)
+      : text_{text}, file_{file}, into_{into} {}
+
+  /// Reads a mapping of settings; `target` is empty for the file's own.
+  void read(const YAML::Node& node, const std::string& target) {
+    for (auto pair = node.begin(); pair != node.end(); ++pair) {
+      const auto& key = pair->first.Scalar();
+      const int line = line_of(pair->first);
+      if (key == targets_key) {
+        refuse_nested(key, target, file_, line);
+        read_targets(pair->second, line);
+      } else if (is_block(key)) {
+        read_block(key, pair->second, line, target);
+      } else if (key == config_key && pair->second.IsMap()) {
+        auto next = pair;
+        const bool is_last = ++next == node.end();
+        const bool is_own = target.empty();
+        const auto end = is_last ? text_.size() : static_cast<std::size_t>(next->first.Mark().pos);
+        add(key, is_own ? in_place(text_, pair->second, end) : document(pair->second), line, target,
+            true);
+      } else {
+        add(key, to_json(pair->second, Depth::setting), line, target, false);
+      }
+    }
+  }
+
+private:
+  static int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
+
+  /// Returns the text of `node` on its line of the file.
+  static std::string document(const YAML::Node& node) {
+    return std::string(static_cast<std::size_t>(node.Mark().line), '\n') + flow_text(node);
+  }
+
+  void read_targets(const YAML::Node& node, int line) {
+    if (!node.IsMap()) {
+      refuse(file_, line, "`targets` maps names to settings");
+    }
+    for (const auto& pair : node) {
+      if (!pair.second.IsMap()) {
+        refuse(file_, line_of(pair.first),
+               fmt::format("the target `{}` is an object of settings",
+                           printable(pair.first.Scalar())));
+      }
+      if (pair.first.Scalar().empty()) {
+        refuse(file_, line_of(pair.first), "a target has a name");
+      }
+      read(pair.second, pair.first.Scalar());
+    }
+  }
+
+  void read_block(const std::string& block,
+                  const YAML::Node& node,
+                  int line,
+                  const std::string& target) {
+    if (!node.IsMap()) {
+      refuse(file_, line, fmt::format("`{}` is an object", block));
+    }
+    for (const auto& pair : node) {
+      const int own = line_of(pair.first);
+      const auto& row = find_block_key(block, pair.first.Scalar(), file_, own);
+      const bool is_document = row.is_document && pair.second.IsMap();
+      add(std::string{row.flag},
+          is_document ? nlohmann::json(document(pair.second))
+                      : to_json(pair.second, Depth::setting),
+          own, target, is_document);
+    }
+  }
+
+  void add(std::string key,
+           nlohmann::json value,
+           int line,
+           const std::string& target,
+           bool is_document) {
+    into_.push_back({.key = std::move(key),
+                     .value = std::make_shared<nlohmann::json>(std::move(value)),
+                     .file = file_,
+                     .line = line,
+                     .is_document = is_document,
+                     .target = target});
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  std::vector<project::ToolSetting>& into_;
+};
 
 std::string scalar_text(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
@@ -142,21 +256,7 @@ std::vector<project::ToolSetting> read_settings_file(std::string_view text,
            fmt::format("`{}` is given twice, first on line {}", printable(repeated->key),
                        repeated->first_line));
   }
-  for (auto pair = root.begin(); pair != root.end(); ++pair) {
-    auto value = to_json(pair->second, Depth::setting);
-    const bool is_document = pair->first.Scalar() == config_key && pair->second.IsMap();
-    if (is_document) {
-      auto next = pair;
-      const std::size_t end =
-          ++next == root.end() ? text.size() : static_cast<std::size_t>(next->first.Mark().pos);
-      value = in_place(text, pair->second, end);
-    }
-    settings.push_back({.key = pair->first.Scalar(),
-                        .value = std::make_shared<nlohmann::json>(std::move(value)),
-                        .file = file,
-                        .line = pair->first.Mark().line + 1,
-                        .is_document = is_document});
-  }
+  SettingsReader{text, file, settings}.read(root, "");
   return settings;
 }
 

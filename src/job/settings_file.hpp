@@ -12,9 +12,10 @@
 
 namespace autopack::job {
 
-/// Returns the keys of an `autopack.yaml`. If `config` is an object, its value is the original text
-/// with its line numbers, so that findings name the right line. Throws Error(usage) with file and
-/// line.
+/// Returns the settings of an `autopack.yaml`, also those of its targets and of the blocks of
+/// submitters, whose keys become flags' names (see settings_blocks.hpp). If `config` is an object,
+/// its value is the original text with its line numbers, so that findings name the right line.
+/// Throws Error(usage) with file and line.
 std::vector<project::ToolSetting> read_settings_file(std::string_view text,
                                                      const std::string& file);
 

@@ -17,6 +17,7 @@ struct ToolSetting {
   int line{0};  ///< 1-based
   /// True if the value is the text of an object with its line numbers in the file.
   bool is_document{false};
+  std::string target{};  ///< the name in `targets` that has it; empty: it always applies
 };
 
 /// Returns the keys of `[tool.autopack]` in a pyproject.toml's text; empty if it has no such table.

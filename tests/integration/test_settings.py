@@ -125,3 +125,50 @@ class Files(unittest.TestCase):
         self.assertEqual(body['labels'], {'team': 'research'})
         self.assertEqual(body['jobSpec']['workerPoolSpecs'][0]['containerSpec']['env'], [{'name': 'STEPS', 'value': '5'}])
         self.assertEqual(body['jobSpec']['scheduling'], {'restartJobOnWorkerRestart': True, 'timeout': '7200s'})
+
+
+class Targets(unittest.TestCase):
+    FILE = ('region: us-central1\nproject: p\nmachine-type: n1-standard-4\ncontainer-image-uri: gcr.io/p/i:v1\n'
+            'targets:\n'
+            '  eu: {region: europe-west4, labels: {place: eu}}\n'
+            '  here:\n    submitter: local\n')
+
+    def submit(self, *flags, status=0, home=None, text=FILE):
+        folder = testbed.write_tree({'autopack.yaml': text})
+        env = testbed.environment(XDG_CONFIG_HOME=home or testbed.new_folder('config'))
+        return autopack('submit', '--dry-run', '--skip-checks', '--display-name=x', *flags, cwd=folder, env=env, status=status)
+
+    def test_a_target_overrides_the_file(self):
+        self.assertIn('us-central1', self.submit().json()['request']['url'])
+        chosen = self.submit('--to=eu').json()['request']
+        self.assertIn('europe-west4', chosen['url'])
+        self.assertEqual(chosen['body']['labels'], {'place': 'eu'})
+        self.assertIn('asia-east1', self.submit('--to=eu', '--region=asia-east1').json()['request']['url'])
+
+    def test_a_target_of_the_person_overrides_the_project(self):
+        home = testbed.write_tree({'autopack/config.yaml': 'targets:\n  asia: {region: asia-east1}\n'})
+        self.assertIn('asia-east1', self.submit('--to=asia', home=home).json()['request']['url'])
+
+    def test_a_missing_target_is_refused_with_the_nearest(self):
+        said = self.submit('--to=ue', status=2).err
+        self.assertIn('there is no target `ue`', said)
+        self.assertIn('`eu`', said)
+        self.assertIn('targets: {eu: {submitter: ...}}', self.submit('--to=eu', status=2, text='region: x\n').err)
+
+    def test_a_project_may_not_choose_where_code_runs_in_a_target_either(self):
+        self.submit('--to=eu')
+        said = self.submit('--to=here', status=2).err
+        self.assertIn('`submitter` is `local`, which a project', said)
+        self.assertIn('autopack.yaml:8', said)
+
+    def test_mistakes_of_every_target_are_reported(self):
+        said = self.submit(status=2, text=self.FILE + '    regoin: x\n').err
+        self.assertIn('there is no setting `regoin`', said)
+        self.assertIn('autopack.yaml:9', said)
+
+    def test_pyproject_has_targets_too(self):
+        text = ('[tool.autopack]\nregion = "us-central1"\nproject = "p"\nmachine-type = "n1-standard-4"\n'
+                'container-image-uri = "gcr.io/p/i:v1"\n[tool.autopack.targets.eu]\nregion = "europe-west4"\n')
+        folder = testbed.write_tree({'pyproject.toml': text})
+        answer = autopack('submit', '--dry-run', '--skip-checks', '--display-name=x', '--to=eu', cwd=folder)
+        self.assertIn('europe-west4', answer.json()['request']['url'])

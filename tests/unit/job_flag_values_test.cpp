@@ -134,4 +134,66 @@ TEST_CASE("values that a file has split are not split again") {
   CHECK(problems.empty());
 }
 
+TEST_CASE("targets and blocks of submitters contain settings") {
+  const std::string text =
+      "queue: all\n"
+      "targets:\n"
+      "  lab:\n"
+      "    submitter: slurm\n"
+      "    slurm: {account: team, time: 1:00}\n"
+      "  gke:\n"
+      "    kubernetes:\n"
+      "      queue: gpu\n"
+      "      pod:\n"
+      "        spec: {priority: 010, tolerations: [{key: 'a', value: \"3\", n: 3.10}], x: true, y: "
+      "~}\n";
+
+  struct Row {
+    std::string key;
+    std::string value;
+    int line;
+    std::string target;
+  };
+
+  const std::vector<Row> expected{
+      {"queue", "all", 1, ""},
+      {"submitter", "slurm", 4, "lab"},
+      {"slurm-account", "team", 5, "lab"},
+      {"time", "1:00", 5, "lab"},
+      {"queue", "gpu", 8, "gke"},
+      {"pod-template",
+       std::string(9, '\n') + R"({"spec": {"priority": 010, "tolerations": )"
+                              R"([{"key": "a", "value": "3", "n": 3.10}], "x": true, "y": null}})",
+       9, "gke"}};
+  const auto settings = job::read_settings_file(text, "autopack.yaml");
+  REQUIRE(settings.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    CHECK(settings[i].key == expected[i].key);
+    CHECK(settings[i].value->get<std::string>() == expected[i].value);
+    CHECK(settings[i].line == expected[i].line);
+    CHECK(settings[i].target == expected[i].target);
+  }
+  CHECK(settings.back().is_document);
+}
+
+TEST_CASE("malformed targets and blocks are refused with their line") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"targets: lab\n", "`autopack.yaml` line 1: `targets` maps names to settings"},
+      {"targets:\n  lab: slurm\n", "`autopack.yaml` line 2: the target `lab` is an object"},
+      {"targets:\n  a:\n    targets: {}\n", "`autopack.yaml` line 3: the target `a` has"},
+      {"slurm: lab\n", "`autopack.yaml` line 1: `slurm` is an object"},
+      {"slurm:\n  partion: a\n", "`autopack.yaml` line 2: `slurm` has no key `partion`"}};
+  for (const auto& one : cases) {
+    CAPTURE(one.first);
+    std::string said;
+    try {
+      job::read_settings_file(one.first, "autopack.yaml");
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    CHECK(said.substr(0, one.second.size()) == one.second);
+  }
+}
+
 }  // namespace autopack::job_flag_values_test
