@@ -22,6 +22,14 @@ ClusterOptions* find_cluster(const std::vector<std::unique_ptr<ClusterOptions>>&
   return found == all.end() ? nullptr : found->get();
 }
 
+std::string submitter_words(const std::vector<std::unique_ptr<ClusterOptions>>& all) {
+  std::string words{"vertex|local"};
+  for (const auto& one : all) {
+    words += fmt::format("|{}", one->submitter());
+  }
+  return words;
+}
+
 void refuse_other_clusters(const std::vector<std::unique_ptr<ClusterOptions>>& all,
                            std::string_view submitter,
                            const FlagSet& typed) {

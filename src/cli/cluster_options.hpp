@@ -50,6 +50,9 @@ std::vector<std::unique_ptr<ClusterOptions>> cluster_options();
 ClusterOptions* find_cluster(const std::vector<std::unique_ptr<ClusterOptions>>& all,
                              std::string_view word);
 
+/// Returns `vertex|local|kubernetes|slurm`, the label of `--submitter`.
+std::string submitter_words(const std::vector<std::unique_ptr<ClusterOptions>>& all);
+
 /// Throws Error(usage) if a flag of another submitter than `submitter` was typed.
 void refuse_other_clusters(const std::vector<std::unique_ptr<ClusterOptions>>& all,
                            std::string_view submitter,

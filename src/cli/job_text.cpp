@@ -56,10 +56,9 @@ std::vector<std::string> row(const json& job) {
   const auto name = shown(job, "name");
   const auto parsed = google::JobName::parse(name);
   const auto created = google::Timestamp::parse(shown(job, "createTime"));
-  const auto* const other = name.starts_with("local/")        ? "local job"
-                            : name.starts_with("kubernetes/") ? "Kubernetes job"
-                            : name.starts_with("slurm/")      ? "Slurm job"
-                                                              : "";
+  // `local/...`, `slurm/...`
+  const auto other =
+      name.find('/') == std::string::npos ? "" : name.substr(0, name.find('/')) + " job";
   return {parsed ? parsed->id : name, parsed ? std::string{google::words_of(parsed->kind)} : other,
           submit::state_of(job).word, created ? local_time(*created) : "",
           shown(job, "displayName")};

@@ -77,7 +77,7 @@ public:
     flags.section("Which jobs");
     flags.text("--kind", "custom|tuning|pipeline|local", kind_,
                "only these; default: the service's");
-    flags.text("--submitter", "vertex|local|kubernetes|slurm", submitter_, "only its jobs");
+    flags.text("--submitter", submitter_words(clusters_), submitter_, "only its jobs");
     flags.toggle("--latest", latest_, "the newest, or the newest of that display name");
     flags.section("list");
     flags.text("--filter", "EXPRESSION", filter_,

@@ -96,7 +96,7 @@ public:
     add_pipeline_flags(flags, job_);
     flags.section("Submitting");
     flags.text("--submitter",
-               job_.tunes ? "vertex|local|none" : "vertex|local|kubernetes|slurm|none", submitter_,
+               job_.tunes ? "vertex|local|none" : submitter_words(clusters_) + "|none", submitter_,
                "where it runs; none: stop at the push");
     flags.toggle("--dry-run", dry_run_, "print the request; nothing is built or sent");
     add_follow_flags(flags, follow_);
