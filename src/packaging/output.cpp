@@ -18,7 +18,8 @@ struct RootFormat {
   Output::Kind kind;
 };
 
-constexpr std::array root_formats{RootFormat{"bundle:", Output::Kind::bundle}};
+constexpr std::array root_formats{RootFormat{"bundle:", Output::Kind::bundle},
+                                  RootFormat{"squashfs:", Output::Kind::squashfs}};
 
 }  // namespace
 

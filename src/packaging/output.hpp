@@ -11,9 +11,9 @@
 namespace autopack::packaging {
 
 /// A destination besides, or instead of, a registry: `oci:DIR[:TAG]`, `tar:FILE`, `bundle:DIR`,
-/// `docker`, or a function of this run.
+/// `squashfs:FILE`, `docker`, or a function of this run.
 struct Output {
-  enum class Kind { layout, archive, bundle, docker, taken };
+  enum class Kind { layout, archive, bundle, squashfs, docker, taken };
 
   Kind kind{Kind::docker};
   std::filesystem::path path{};

@@ -1,6 +1,7 @@
 #include "base/new_file.hpp"
 #include "base/text.hpp"
 #include "bundle/bundle.hpp"
+#include "bundle/squashfs.hpp"
 #include "image/file_output.hpp"
 #include "image/file_reference.hpp"
 #include "publish/engine.hpp"
@@ -81,6 +82,7 @@ public:
         case Output::Kind::layout: image::write_layout(source, output_.path, output_.tag); break;
         case Output::Kind::archive: write_archive_file(source, output_.path, names_of(work)); break;
         case Output::Kind::bundle: bundle::write_bundle(stoppable(source), output_.path); break;
+        case Output::Kind::squashfs: bundle::write_squashfs(stoppable(source), output_.path); break;
         case Output::Kind::docker: load(source, work, made.image); break;
         case Output::Kind::taken: break;
       }

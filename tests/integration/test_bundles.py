@@ -1,4 +1,4 @@
-"""`--output=bundle:DIR`: the root file system of an image, written without an engine, against docker's and with runtimes."""
+"""`--output=bundle:DIR` and `squashfs:FILE`: the root file system of an image, against docker's and with runtimes."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import stat
+import subprocess
 import tarfile
 import tempfile
 import unittest
@@ -106,6 +107,62 @@ class Base(unittest.TestCase):
         self.assertGreater(len(ours), 5000)
         self.assertEqual({name: facts for name, facts in ours.items() if name not in ignored},
                          {name: facts for name, facts in theirs.items() if name not in ignored})
+
+
+class Squashfs(Base):
+    ADDED = {'etc/rc', 'etc/environment', '.singularity.d', '.singularity.d/env', '.singularity.d/runscript',
+             '.singularity.d/env/10-docker2singularity.sh'}
+
+    def tar_of(self, file):
+        tar = testbed.new_folder('squashfs', testbed.memory()) / 'files.tar'
+        self.addCleanup(shutil.rmtree, tar.parent)
+        with open(tar, 'wb') as into:
+            subprocess.run(['sqfs2tar', file], stdout=into, check=True)
+        return facts_of_tar(tar)
+
+    def test_has_the_files_of_a_container(self):
+        place = testbed.new_folder('squashfs')
+        image = self.build('--no-push', '--output=docker', f'--output=squashfs:{place}/made').out.strip()
+        ours = self.tar_of(place / 'made')
+        self.check_equal(ours, self.export(image), self.ADDED)
+        self.assertLessEqual(self.ADDED, ours.keys())
+        self.assertEqual(ours['odd/sparse'][2:4], (1000, 50))
+        listed = testbed.run(['unsquashfs', '-lln', place / 'made']).stdout
+        self.assertIn(b'squashfs-root/odd/n\xff\\me', listed)
+        self.assertIn(b'crw-r--r-- 0/0                   1,  3 ', listed)
+        said = testbed.run(['unsquashfs', '-cat', place / 'made', 'etc/environment']).stdout
+        self.assertIn(b'GREETING=hello\n', said)
+
+    def test_is_the_same_each_time(self):
+        place = testbed.new_folder('squashfs')
+        cache = testbed.new_folder('cache')
+        self.build('--no-push', f'--output=squashfs:{place}/one')
+        autopack(*self.words('--no-push', f'--output=squashfs:{place}/two'), cwd=self.project, umask=0o077,
+                 env=testbed.environment(XDG_CACHE_HOME=cache, TZ='Asia/Tokyo', DOCKER_HOST='unix:///nowhere'))
+        self.assertEqual((place / 'one').read_bytes(), (place / 'two').read_bytes())
+
+    def test_starts_its_program(self):
+        place = testbed.new_folder('squashfs', testbed.memory())
+        self.addCleanup(shutil.rmtree, place)
+        self.build('--no-push', f'--output=squashfs:{place}/made')
+        testbed.run(['unsquashfs', '-q', '-n', '-d', place / 'root', place / 'made'])
+        for script in ('etc/rc', '.singularity.d/runscript'):
+            start = '. /.singularity.d/env/*.sh; cd /; . ' + f'/{script}'
+            answer = testbed.run(['chroot', place / 'root', '/usr/bin/env', '-i', '/bin/sh', '-c', start])
+            self.assertEqual(answer.stdout.decode(), '0 0 /usr/app hello /home\n', answer.stderr)
+
+    def test_that_is_not_finished_leaves_nothing(self):
+        place = testbed.new_folder('squashfs')
+        for how in (signal.SIGINT, signal.SIGKILL):
+            process = testbed.Process(*self.words('--no-push', f'--output=squashfs:{place}/made'), cwd=self.project)
+            self.addCleanup(testbed.end, process)
+            testbed.wait_until(lambda: any(path.stat().st_size for path in place.glob('.made.*')), what='a squashfs under way')
+            process.send_signal(how)
+            process.communicate()
+            self.assertEqual(process.returncode, 130 if how == signal.SIGINT else -how)
+            self.assertFalse((place / 'made').exists())
+        self.build('--no-push', f'--output=squashfs:{place}/made')
+        self.assertEqual([path.name for path in place.iterdir()], ['made'])
 
 
 class Bundles(Base):

@@ -69,6 +69,7 @@ LIBRARIES = {
     'libdeflate': 'image',
     'zlib': 'base',
     'zstd': 'image',
+    'sqfs/': 'bundle',
     'curl/': 'http',
     'openssl/': 'base',
     'yaml-cpp/': 'job',
