@@ -19,11 +19,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace autopack::bundle {
 
