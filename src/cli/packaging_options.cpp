@@ -260,7 +260,7 @@ void choose_cloud_build(const BuildOptions& options, packaging::Request& request
 
 void add_output_flag(FlagSet& flags, BuildOptions& options) {
   flags.list("--output", "WHERE", options.outputs,
-             "oci:DIR, tar:FILE or docker; without a registry");
+             "oci:DIR, tar:FILE, bundle:DIR, squashfs:FILE or docker");
 }
 
 packaging::Settings PackagingOptions::settings(Problems& problems) const {

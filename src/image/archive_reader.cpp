@@ -8,6 +8,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <exception>
@@ -21,12 +22,18 @@ namespace {
 /// The functions of libarchive in use, by their names without `archive_`.
 #define AUTOPACK_ARCHIVE_FUNCTIONS(X) \
   X(entry_filetype);                  \
+  X(entry_gid);                       \
   X(entry_hardlink);                  \
   X(entry_mtime);                     \
   X(entry_pathname);                  \
   X(entry_perm);                      \
+  X(entry_rdevmajor);                 \
+  X(entry_rdevminor);                 \
   X(entry_size);                      \
   X(entry_symlink);                   \
+  X(entry_uid);                       \
+  X(entry_xattr_next);                \
+  X(entry_xattr_reset);               \
   X(error_string);                    \
   X(filter_bytes);                    \
   X(read_data);                       \
@@ -106,6 +113,33 @@ ArchiveEntry::Type type_of(archive_entry* entry) {
     case AE_IFDIR: return ArchiveEntry::Type::directory;
     case AE_IFLNK: return ArchiveEntry::Type::symlink;
     default: return ArchiveEntry::Type::other;
+  }
+}
+
+/// Sets what only files besides ordinary files, directories and links have.
+void read_special(archive_entry* entry, ArchiveEntry& result) {
+  switch (libarchive().entry_filetype(entry)) {
+    case AE_IFCHR: result.special = S_IFCHR; break;
+    case AE_IFBLK: result.special = S_IFBLK; break;
+    case AE_IFIFO: result.special = S_IFIFO; break;
+    default: result.special = 0; break;
+  }
+  result.device_major = libarchive().entry_rdevmajor(entry);
+  result.device_minor = libarchive().entry_rdevminor(entry);
+}
+
+void read_attributes(archive_entry* entry, ArchiveEntry& result) {
+  result.attributes.clear();
+  if (libarchive().entry_xattr_reset(entry) == 0) {
+    return;
+  }
+  const char* name = nullptr;
+  const void* value = nullptr;
+  std::size_t size = 0;
+  while (libarchive().entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK) {
+    if (name != nullptr) {
+      result.attributes[name] = std::string{static_cast<const char*>(value), size};
+    }
   }
 }
 
@@ -221,6 +255,10 @@ public:
     result.type = type_of(entry);
     result.mode = libarchive().entry_perm(entry);
     result.time = libarchive().entry_mtime(entry);
+    result.user = libarchive().entry_uid(entry);
+    result.group = libarchive().entry_gid(entry);
+    read_special(entry, result);
+    read_attributes(entry, result);
     result.size = static_cast<std::uint64_t>(libarchive().entry_size(entry));
     result.link =
         text_of(result.type == ArchiveEntry::Type::symlink ? libarchive().entry_symlink(entry)

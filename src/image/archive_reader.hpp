@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,12 @@ struct ArchiveEntry {
   std::string link{};     ///< target of a link
   std::int64_t time{0};   ///< of its last change, in seconds since 1970
   std::uint64_t data{0};  ///< offset of its bytes in the uncompressed tar
+  std::int64_t user{0};   ///< the owner's ID
+  std::int64_t group{0};
+  unsigned special{0};  ///< of Type::other: S_IFCHR, S_IFBLK or S_IFIFO; 0: something else
+  std::uint64_t device_major{0};
+  std::uint64_t device_minor{0};
+  std::map<std::string, std::string> attributes{};  ///< extended ones
 };
 
 /// Receives an entry and, for a file, its contents. `content` is valid only during the call, and

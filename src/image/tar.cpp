@@ -126,6 +126,10 @@ void TarWriter::add_symlink(std::string_view path, std::string_view target) {
       Header{.path = std::string{path}, .type = '2', .mode = 0777, .link = std::string{target}});
 }
 
+void TarWriter::add_hard_link(std::string_view path, std::string_view target) {
+  add_header(Header{.path = std::string{path}, .type = '1', .link = std::string{target}});
+}
+
 void TarWriter::finish() {
   const Block zeros{};
   write({zeros.data(), zeros.size()});

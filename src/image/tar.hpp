@@ -41,6 +41,12 @@ public:
                        const std::function<void()>& write);
   /// Writes `target` unchanged.
   void add_symlink(std::string_view path, std::string_view target);
+  /// `target` is the path of an earlier file.
+  void add_hard_link(std::string_view path, std::string_view target);
+
+  /// Sets the time of the entries that follow.
+  void set_time(std::int64_t time) { time_ = time; }
+
   /// Writes the end marker; no calls are allowed after it.
   void finish();
 

@@ -10,10 +10,10 @@
 
 namespace autopack::packaging {
 
-/// A destination besides, or instead of, a registry: `oci:DIR[:TAG]`, `tar:FILE`, `docker`, or a
-/// function of this run.
+/// A destination besides, or instead of, a registry: `oci:DIR[:TAG]`, `tar:FILE`, `bundle:DIR`,
+/// `squashfs:FILE`, `docker`, or a function of this run.
 struct Output {
-  enum class Kind { layout, archive, docker, taken };
+  enum class Kind { layout, archive, bundle, squashfs, docker, taken };
 
   Kind kind{Kind::docker};
   std::filesystem::path path{};

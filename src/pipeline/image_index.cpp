@@ -32,6 +32,8 @@ Problems places_that_take_one(const packaging::Wanted& wanted) {
   for (const auto& output : wanted.request.outputs) {
     if (output.kind == Output::Kind::archive) {
       refuse_output("an archive for `docker load` holds the image of one platform");
+    } else if (output.kind == Output::Kind::bundle || output.kind == Output::Kind::squashfs) {
+      refuse_output("a bundle or squashfs holds the files of one platform");
     } else if (output.kind == Output::Kind::docker) {
       refuse_output("the docker engine keeps the image of one platform under a name");
     }

@@ -1,5 +1,7 @@
 #include "base/new_file.hpp"
 #include "base/text.hpp"
+#include "bundle/bundle.hpp"
+#include "bundle/squashfs.hpp"
 #include "image/file_output.hpp"
 #include "image/file_reference.hpp"
 #include "publish/engine.hpp"
@@ -79,6 +81,8 @@ public:
       switch (output_.kind) {
         case Output::Kind::layout: image::write_layout(source, output_.path, output_.tag); break;
         case Output::Kind::archive: write_archive_file(source, output_.path, names_of(work)); break;
+        case Output::Kind::bundle: bundle::write_bundle(stoppable(source), output_.path); break;
+        case Output::Kind::squashfs: bundle::write_squashfs(stoppable(source), output_.path); break;
         case Output::Kind::docker: load(source, work, made.image); break;
         case Output::Kind::taken: break;
       }
@@ -87,6 +91,18 @@ public:
   }
 
 private:
+  /// Returns `source` so that reading it ends with Interrupted if the user stops the run.
+  image::Source stoppable(image::Source source) const {
+    source.open = [open = std::move(source.open),
+                   cancellation = services_.cancellation](const image::Descriptor& layer) {
+      return [reader = open(layer), cancellation](char* buffer, std::size_t size) {
+        cancellation->throw_if_requested();
+        return reader(buffer, size);
+      };
+    };
+    return source;
+  }
+
   void load(const image::Source& source, const Packaging& work, packaging::Image& image) {
     auto& docker = services_.docker();
     load_into_engine(docker, source, work);

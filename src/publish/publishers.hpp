@@ -33,8 +33,8 @@ PublisherPtr to_registry_by_engine(Services& services);
 /// Returns a publisher that gives an image in the docker engine the user's own tag.
 PublisherPtr to_engine_name(Services& services);
 
-/// Returns a publisher that writes an OCI layout or an archive, loads the image into the docker
-/// engine, or passes it to a function.
+/// Returns a publisher that writes an OCI layout, an archive, a bundle or a squashfs, loads the
+/// image into the docker engine, or passes it to a function.
 PublisherPtr to_output(Services& services, packaging::Output output);
 
 }  // namespace autopack::publish

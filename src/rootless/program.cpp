@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
 
 namespace autopack::rootless {
 
@@ -42,68 +40,6 @@ void check_possible(const ContainerSpec& spec) {
          .hints = {"install a Docker Engine and nvidia-container-toolkit, and start the engine"}});
   }
   throw_if_errors(problems, ErrorKind::usage);
-}
-
-std::optional<unsigned> number(const std::string& text) {
-  unsigned value = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
-  return code == std::errc{} && stop == end && value < std::numeric_limits<unsigned>::max()
-             ? std::optional{value}
-             : std::nullopt;
-}
-
-/// Returns the fields of the line of a user database whose field `key` is `value`.
-std::optional<std::vector<std::string>> find_line(const std::optional<std::string>& text,
-                                                  std::size_t key,
-                                                  const std::string& value) {
-  constexpr std::size_t needed{3};  // name, password, number
-  for (const auto& line : split(text.value_or(""), '\n')) {
-    auto fields = split(line, ':');
-    if (fields.size() >= needed && fields[key] == value) {
-      return fields;
-    }
-  }
-  return std::nullopt;
-}
-
-Error unknown(const char* kind, const std::string& name) {
-  return std::move(
-      Error(ErrorKind::environment, fmt::format("the image has no {} `{}`", kind, printable(name)))
-          .hint("`USER` of the image names it"));
-}
-
-/// Sets user and group of `program` from `USER` of the image, `name[:group]`; returns the user's
-/// home directory.
-std::string set_user(Program& program, const std::string& text, const ReadFile& read) {
-  const auto parts = split(text, ':');
-  const std::string& name = parts.front();
-  const auto passwords = read("etc/passwd");
-  std::optional<std::vector<std::string>> line;
-  if (!name.empty()) {
-    line = find_line(passwords, 0, name);
-    const auto id = line ? number((*line)[2]) : number(name);
-    if (!id) {
-      throw unknown("user", name);
-    }
-    program.user = *id;
-  }
-  if (!line) {
-    line = find_line(passwords, 2, std::to_string(program.user));
-  }
-  if (line && line->size() > 3) {
-    program.group = number((*line)[3]).value_or(0);
-  }
-  if (parts.size() > 1 && !parts[1].empty()) {
-    const auto group = find_line(read("etc/group"), 0, parts[1]);
-    const auto id = group ? number((*group)[2]) : number(parts[1]);
-    if (!id) {
-      throw unknown("group", parts[1]);
-    }
-    program.group = *id;
-  }
-  constexpr std::size_t home{5};
-  return line && line->size() > home && !(*line)[home].empty() ? (*line)[home] : "/";
 }
 
 std::string host_name() {
@@ -166,7 +102,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(
 Program program_of(const image::Configuration& configuration,
                    const ContainerSpec& spec,
                    const engine::Proxies& proxies,
-                   const ReadFile& read) {
+                   const image::ReadFile& read) {
   check_possible(spec);
   Program program{.words = words_of(configuration, spec),
                   .directory = configuration.working_directory(),
@@ -180,8 +116,10 @@ Program program_of(const image::Configuration& configuration,
   if (!program.directory.starts_with('/')) {
     program.directory.insert(0, "/");
   }
-  const std::string home = set_user(program, configuration.user(), read);
-  program.environment = variables_of(configuration, spec, proxies, home);
+  const auto user = image::process_user(configuration.user(), read);
+  program.user = user.user;
+  program.group = user.group;
+  program.environment = variables_of(configuration, spec, proxies, user.home);
   return program;
 }
 

@@ -3,8 +3,8 @@
 #include "base/terminal.hpp"
 #include "engine/docker.hpp"
 #include "image/manifest.hpp"
+#include "image/process_user.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,15 +24,12 @@ struct Program {
   std::optional<TerminalSize> size{};  ///< of the terminal
 };
 
-/// Returns the text of a file of the image; nothing if there is none.
-using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
-
 /// Returns the program that `spec` starts in the image of `configuration`, as an engine does.
 /// Throws Error(usage) if `spec` needs what only an engine can do: GPUs, another port of this
 /// machine. Throws Error(environment) if the image starts nothing, or its user does not exist.
 Program program_of(const image::Configuration& configuration,
                    const engine::ContainerSpec& spec,
                    const engine::Proxies& proxies,
-                   const ReadFile& read);
+                   const image::ReadFile& read);
 
 }  // namespace autopack::rootless

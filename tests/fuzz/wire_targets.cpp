@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/remove_tree.hpp"
 #include "base/report.hpp"
+#include "bundle/bundle.hpp"
 #include "compare/contents.hpp"
 #include "compare/difference.hpp"
 #include "engine/build_progress.hpp"
@@ -15,6 +16,8 @@
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
 #include "image/reference.hpp"
+#include "image/source.hpp"
+#include "image/tar.hpp"
 #include "image/unpacked_layer.hpp"
 #include "registry/caller.hpp"
 #include "support/recording_reporter.hpp"
@@ -222,6 +225,50 @@ void unpacked_layer(std::string_view bytes) {
   check();
 }
 
+/// Merges a layer below another one, and writes the result as a bundle.
+void root_file_system(std::string_view bytes) {
+  namespace fs = std::filesystem;
+  static const TemporaryDirectory place;
+  const auto outside = place.path() / "outside";
+  write_file(outside, "kept");
+  std::string top;
+  image::TarWriter tar{[&](std::string_view piece) { top += piece; }};
+  tar.add_file("a/.wh.b", 0644, "");
+  tar.add_file("c", 0644, "c");
+  tar.finish();
+  const auto plain = image::read_contents(reader_of(bytes), "it",
+                                          [](const image::ArchiveEntry&, const image::Reader&) {});
+  const auto layer = [](std::string_view text) {
+    return image::Descriptor{.media_type = std::string{image::media_type::oci_layer},
+                             .digest = sha256(text),
+                             .size = text.size()};
+  };
+  const std::string configuration = R"({"config":{"User":"u"},"rootfs":{"diff_ids":[")" +
+                                    plain.str() + R"(",")" + sha256(top).str() + R"("]}})";
+  const image::Source source{
+      .name = "it",
+      .digest = sha256("it"),
+      .manifest = {.config = layer(configuration), .layers = {layer(bytes), layer(top)}},
+      .configuration = configuration,
+      .open = [&](const image::Descriptor& wanted) {
+        return reader_of(wanted.digest == sha256(top) ? std::string_view{top} : bytes);
+      }};
+  const auto check = [&] {
+    if (read_file(outside) != "kept" || fs::hard_link_count(outside) != 1 ||
+        std::distance(fs::directory_iterator{place.path()}, {}) > 2) {
+      fail("the image wrote outside of its directory");
+    }
+  };
+  try {
+    bundle::write_bundle(source, place.path() / "bundle", {.is_root = false},
+                         {.bytes = std::uint64_t{1} << 20U, .entries = 1000});
+  } catch (const Error&) {
+    check();
+    throw;
+  }
+  check();
+}
+
 }  // namespace
 
 std::vector<Target> wire_targets() {
@@ -233,6 +280,7 @@ std::vector<Target> wire_targets() {
           {"image_difference", image_difference},
           {"layer", layer},
           {"unpacked_layer", unpacked_layer},
+          {"root_file_system", root_file_system},
           {"challenge", challenge},
           {"json_lines", json_lines},
           {"build_progress", build_progress},

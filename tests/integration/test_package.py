@@ -72,7 +72,7 @@ class Package(unittest.TestCase):
     def test_brings_the_libraries_that_are_opened_when_they_are_used(self):
         linked = re.findall(r'NEEDED +(\S+)', output('objdump', '-p', self.binary))
         found = self.inside('-p', options=('--entrypoint=ldconfig',))
-        for name in ('libgit2', 'libcurl', 'libarchive', 'libz'):
+        for name in ('libgit2', 'libcurl', 'libarchive', 'libsquashfs', 'libz'):
             self.assertFalse([library for library in linked if library.startswith(f'{name}.')])
             named = re.search(rb'(?<![\w+./-])(%s\.so\.[0-9.]+)\0' % name.encode(), self.binary.read_bytes()).group(1)
             self.assertIn(f'\t{named.decode()} ', found)

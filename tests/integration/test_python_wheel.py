@@ -126,9 +126,9 @@ class PythonWheel(unittest.TestCase):
         said = self.in_container(
             f'--volume={out}:/out', f'--volume={self.project}:/project:ro', '--workdir=/project',
             script=f'ldconfig -p; echo ---; autopack --version; '
-            f'LD_DEBUG=libs LD_DEBUG_OUTPUT=/out/loaded {build} --output=oci:/out/image')
+            f'LD_DEBUG=libs LD_DEBUG_OUTPUT=/out/loaded {build} --output=oci:/out/image --output=squashfs:/out/squashfs')
         found, _, said = said.partition('---\n')
-        self.assertNotRegex(found, r'lib(archive|curl|deflate|fmt|git2|tomlplusplus|yaml-cpp)\.')
+        self.assertNotRegex(found, r'lib(archive|curl|deflate|fmt|git2|squashfs|tomlplusplus|yaml-cpp)\.')
         version, digest = said.split('\n')
         self.assertEqual(version + '\n', autopack('--version').out)
         layout = testbed.new_folder('layout') / 'image'
@@ -137,7 +137,7 @@ class PythonWheel(unittest.TestCase):
         [loaded] = [text for text in (file.read_text() for file in out.glob('loaded.*')) if '/libexec/autopack/' in text]
         paths = {pathlib.Path(path) for path in re.findall(r'calling init: (/\S+)', loaded)}
         self.assertEqual({path for path in paths if path.parent.name != 'autopack' and not GLIBC.fullmatch(path.name)}, set())
-        self.assertLessEqual({'libarchive', 'libcurl', 'libgit2', 'libz'}, {path.name.partition('.')[0] for path in paths})
+        self.assertLessEqual({'libarchive', 'libcurl', 'libgit2', 'libsquashfs', 'libz'}, {path.name.partition('.')[0] for path in paths})
 
     def test_finds_the_certificates_of_other_distributions(self):
         folder = testbed.write_tree({'token': secret_watch.secret('ya29.none')}, testbed.new_folder('authority'))

@@ -39,7 +39,8 @@ ALLOWED = {
     'executor/remembered': 'base image state registry',
     'services': 'base image state http registry engine google packaging executor/remembered',
     'executor': 'base python image state engine packaging executor/remembered services',
-    'publish': 'base image plan registry engine packaging services',
+    'bundle': 'base image',
+    'publish': 'base image bundle plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
     'build/wheels': 'base source python project/tables project/code project project/requirements project/package lock image '
     'wheel plan http index resolve engine packaging executor/remembered services executor build/direct',
@@ -68,6 +69,7 @@ LIBRARIES = {
     'libdeflate': 'image',
     'zlib': 'base',
     'zstd': 'image',
+    'sqfs/': 'bundle',
     'curl/': 'http',
     'openssl/': 'base',
     'yaml-cpp/': 'job',

@@ -3,6 +3,7 @@
 #include "image/archive_reader.hpp"
 #include "image/tar.hpp"
 #include "image/unpacked_layer.hpp"
+#include "support/raw_tar.hpp"
 #include "support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -22,62 +23,6 @@ namespace autopack::image_unpacked_layer_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Writes any header, also those that TarWriter refuses.
-class RawTar {
-public:
-  void add(const std::string& path,
-           char type,
-           const std::string& content = "",
-           const std::string& link = "",
-           unsigned mode = 0644) {
-    std::string header(512, '\0');
-    const auto put = [&](std::size_t at, const std::string& text) {
-      header.replace(at, text.size(), text);
-    };
-    const auto octal = [](std::size_t number, int digits) {
-      std::string text(static_cast<std::size_t>(digits), '0');
-      for (auto digit = text.rbegin(); number > 0; ++digit, number /= 8) {
-        *digit = static_cast<char>('0' + number % 8);
-      }
-      return text;
-    };
-    put(0, path);
-    put(100, octal(mode, 7));
-    put(108, octal(0, 7));
-    put(116, octal(0, 7));
-    put(124, octal(content.size(), 11));
-    put(136, octal(1'000'000'000, 11));
-    put(148, std::string(8, ' '));
-    header[156] = type;
-    put(157, link);
-    put(257, std::string{"ustar\0"
-                         "00",
-                         8});
-    std::size_t sum = 0;
-    for (const char byte : header) {
-      sum += static_cast<unsigned char>(byte);
-    }
-    put(148, octal(sum, 6) + std::string{"\0 ", 2});
-    bytes_ += header + content;
-    bytes_.append((512 - content.size() % 512) % 512, '\0');
-  }
-
-  void file(const std::string& path, const std::string& content, unsigned mode = 0644) {
-    add(path, '0', content, "", mode);
-  }
-
-  void directory(const std::string& path, unsigned mode = 0755) { add(path, '5', "", "", mode); }
-
-  void symlink(const std::string& path, const std::string& target) { add(path, '2', "", target); }
-
-  void hard_link(const std::string& path, const std::string& target) { add(path, '1', "", target); }
-
-  std::string bytes() const { return bytes_ + std::string(1024, '\0'); }
-
-private:
-  std::string bytes_{};
-};
 
 /// A directory `layer` beside a file `outside` that no layer may touch.
 struct Place {
