@@ -206,6 +206,19 @@ if [ "${AUTOPACK_TESTS:-daily}" != daily ]; then
   done
 fi
 
+# Jobs on Kubernetes, with the real server and its controllers, where the scripts that build and start them are beside this
+# repository. The first build of them takes half an hour.
+control_plane=../shared/tools/kubernetes/up.sh
+if [ "${AUTOPACK_TESTS:-daily}" != daily ] && [ -x "$control_plane" ]; then
+  export KUBE=${XDG_CACHE_HOME:-$HOME/.cache}/test-kubernetes
+  if "$control_plane" >"$engines_log" 2>&1; then
+    AUTOPACK_TESTS=daily python3 tests/integration/run.py --binary build-tests/src/autopack \
+      --kubernetes "$KUBE/run/submitter.kubeconfig" test_kubernetes. >"$engines_log" 2>&1 || true
+  fi
+  take_log kubernetes "$engines_log"
+  "$control_plane" down
+fi
+
 if wait "$sanitized_build"; then
   cat "$sanitized_log"
   take_counts "$sanitized_counts"

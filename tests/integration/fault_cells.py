@@ -13,6 +13,7 @@ import secret_watch
 import stored_image
 import testbed
 from fault_proxy import FaultProxy
+from kubernetes_service import KubernetesService
 from vertex_server import VertexServer
 
 # An attempt, its pauses and the steps after it; longer means a hang.
@@ -62,6 +63,7 @@ class Push:
     once_only = ()
     fragile = ()
     patient = ()
+    long = ()
 
     def __init__(self):
         self.registry = testbed.start_registry()
@@ -112,6 +114,7 @@ class Submit:
     # A 429 without a time means an exhausted quota.
     fragile = ('create',)
     patient = ()
+    long = ()
 
     def __init__(self):
         self.api = VertexServer(states=['SUCCEEDED'])
@@ -151,6 +154,64 @@ class Submit:
         return '' if len(told_again) == 1 else 'the second run tells no job'
 
 
+class Kubernetes:
+    """A submission to Kubernetes that follows its job."""
+
+    steps = {
+        'try the job': r'POST /apis/batch/v1/namespaces/ml/jobs\?dryRun=',
+        'try a pod': r'POST /api/v1/namespaces/ml/pods\?',
+        'ask for rights': r'POST /apis/authorization.k8s.io/',
+        'create': r'POST /apis/batch/v1/namespaces/ml/jobs\?fieldManager=',
+        'look at the job': r'GET /apis/batch/v1/namespaces/ml/jobs/',
+        'list the pods': r'GET /api/v1/namespaces/ml/pods\?(?!.*watch=)',
+        'watch': r'GET .*[?&]watch=',
+        'read a log': r'GET .*/log\?',
+    }
+    # A cluster with a job is asked again for half an hour.
+    once_only = ('look at the job', 'list the pods', 'watch', 'read a log')
+    fragile = ()
+    patient = ('watch', 'read a log')
+    # A log may be long.
+    long = ('read a log',)
+
+    def __init__(self):
+        self.service = KubernetesService(testbed.new_folder('kubernetes'), tls=False)
+        # A spoilt watch is forwarded as a whole.
+        self.service.longest_watch = 0.5
+
+    def close(self):
+        self.service.close()
+        assert not self.service.errors, self.service.errors
+
+    def proxy(self):
+        return FaultProxy(('127.0.0.1', self.service.port))
+
+    def run(self, proxy, name):
+        home = testbed.new_folder('home')
+        config = self.service.kubeconfig('submitter', server=f'http://{proxy.address}')
+        env = testbed.environment(HOME=home, XDG_CACHE_HOME=home / '.cache', KUBECONFIG=config)
+        template = json.dumps({'metadata': {'annotations': {'test/outcome': 'succeed'}}})
+        return lambda: testbed.autopack(
+            'submit', '--submitter=kubernetes', f'--display-name={name}', '--stream-logs', '--polling-interval=1',
+            f'--pod-template={template}',
+            '--worker-pool-spec=machine-type=n1-standard-4,container-image-uri=registry.example/i@sha256:' + '0' * 64,
+            cwd=home, env=env, status=None, timeout=STALL_LIMIT)
+
+    def check(self, name, first, second):
+        made = {job['metadata']['name'] for job in self.service.items('Job')
+                if job['metadata']['annotations'].get('autopack/display-name') == name}
+        told = {text.rpartition('/')[2] for text in re.findall(r'kubernetes/test/ml/[\w-]+', first.out + first.err)}
+        told_again = {text.rpartition('/')[2] for text in re.findall(r'kubernetes/test/ml/[\w-]+', second.out)}
+        if made - told - told_again:
+            return f'jobs that were not reported: {made - told - told_again}'
+        if first.status == 0 and not re.findall(r'kubernetes/test/ml/[\w-]+', first.out):
+            return 'no job is reported'
+        replaced = any(text in first.err for text in ('<html>', '[' * 100, ' ' * 1000))  # a log is whatever text arrives
+        if first.status == 0 and first.err.count('line 4') != 1 and 'cannot be read' not in first.err and not replaced:
+            return f'the last line is shown {first.err.count("line 4")} times'
+        return '' if len(told_again) == 1 else 'the second run reports no job'
+
+
 class Engine:
     """A build by the docker engine."""
 
@@ -167,6 +228,7 @@ class Engine:
     fragile = tuple(steps)
     # A build may be silent for hours.
     patient = ('build',)
+    long = ()
 
     def __init__(self):
         self.base = testbed.executor()
@@ -213,7 +275,8 @@ def try_cell(kind, step, fault, times, name):
         if not proxy.hits:
             return Cell('-')
         trouble = '' if first.status == 0 else clear_error(first)
-        if spent > (STALL_LIMIT if fault == 'stall' else LIMIT):
+        is_slow = fault == 'stall' or fault == 'oversized' and step in kind.long
+        if spent > (STALL_LIMIT if is_slow else LIMIT):
             trouble = f'it took {spent:.0f} s'
         proxy.mend()
         proxy.is_open.wait(10)

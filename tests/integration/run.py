@@ -1,6 +1,7 @@
 """Runs the integration tests on real parts: a Docker Engine, a registry, an index, all on this machine.
 
-    run.py --binary build/src/autopack [--lanes N] [--part alone|shared] [--record FILE] [PATTERN...]
+    run.py --binary build/src/autopack [--lanes N] [--part alone|shared] [--record FILE] [--kubernetes KUBECONFIG]
+        [PATTERN...]
 
 A PATTERN is a part of a test's name, also of one that the daily form leaves out. The last line is `N passed, N failed`; a
 test that could not run failed.
@@ -8,6 +9,8 @@ With --lanes the classes of tests are shared among N processes, because tests wa
 `alone = True` affects the whole machine: it runs before the lanes start. --part selects these classes, or all others.
 The classes that took longest start first, so that all lanes end at the same time: seconds.json contains their times,
 and --record writes it.
+The tests of jobs on Kubernetes use a stand-in; with --kubernetes they use the cluster of the kubeconfig
+(kubernetes_cluster.py says what it needs).
 """
 
 import argparse
@@ -173,9 +176,12 @@ def main():
     parser.add_argument('--lanes', type=int, default=1)
     parser.add_argument('--part', choices=['alone', 'shared'])
     parser.add_argument('--record', type=pathlib.Path, metavar='FILE')
+    parser.add_argument('--kubernetes', type=pathlib.Path, metavar='KUBECONFIG')
     parser.add_argument('--lane', nargs=3, help=argparse.SUPPRESS)
     parser.add_argument('patterns', nargs='*')
     given = parser.parse_args()
+    if given.kubernetes:
+        os.environ['AUTOPACK_TESTS_KUBERNETES'] = str(given.kubernetes.resolve())
     testbed.set_binary(given.binary)
     testbed.verbosity = 'debug'
     every = classes(given.patterns)

@@ -1,4 +1,5 @@
-"""The fault matrix: each step of a push, a submission and a build by an engine meets each fault.
+"""The fault matrix: each step of a push, a submission (to Vertex AI and to Kubernetes) and a build by an
+engine meets each fault.
 
 A cell is `ok` (the run recovered), `told` (it ended within its limit with a clear error) or `-` (the step was not
 taken). After each, a run without the fault succeeds; no tag names a wrong or partial image, no job is created twice
@@ -71,6 +72,9 @@ class FaultMatrix(unittest.TestCase):
 
     def test_a_submission(self):
         self.hold(fault_cells.Submit, 90)
+
+    def test_a_submission_to_kubernetes(self):
+        self.hold(fault_cells.Kubernetes, 120)
 
     def test_a_build_by_an_engine(self):
         self.hold(fault_cells.Engine, 60)

@@ -22,6 +22,8 @@ import time
 import loopback
 import secret_watch
 
+# Requests of Kubernetes whose answers come bit by bit.
+STREAM = re.compile(r'[?&](watch|follow)=')
 HUGE = 300_000_000
 DEEP = b'[' * 2_000_000
 
@@ -300,8 +302,11 @@ class FaultProxy:
 
         def again():
             time.sleep(seconds)
-            if not self.ended.is_set():
-                self.listen()
+            while not self.ended.is_set() and not self.is_open.is_set():
+                with contextlib.suppress(OSError):  # a connection elsewhere has the port for a moment
+                    self.listen()
+                    return
+                time.sleep(0.1)
 
         threading.Thread(target=again, daemon=True).start()
 
@@ -378,10 +383,24 @@ class FaultProxy:
             exchange.refuse(401, ('WWW-Authenticate', self.challenge()), code='UNAUTHORIZED')
         elif fault:
             fault(exchange)
+        elif STREAM.search(exchange.path):
+            self.stream(exchange)
         else:
             status, headers, body = exchange.forward()
             time.sleep(self.slow)
             exchange.send(status, headers, body)
+
+    def stream(self, exchange):
+        """Forwards the pieces of an answer as they come, until it ends."""
+        body = exchange.read_body()
+        del exchange.headers['Connection']
+        head = f'{exchange.step} HTTP/1.1\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in exchange.headers.items())
+        with socket.socket(socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET) as upstream:
+            upstream.connect(self.target)
+            upstream.sendall(head.encode() + b'Connection: close\r\n\r\n' + body)
+            while data := upstream.recv(1 << 16):
+                exchange.connection.sendall(data)
+        raise Closed
 
     def challenge(self):
         return f'Bearer realm="http://{self.address}/token",service="faults"' if self.login else 'Basic realm="faults"'
