@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/container_options.hpp"
+#include "cli/flag_words.hpp"
+#include "cli/packaging_options.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include "base/report.hpp"
 #include "base/secret.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -26,6 +27,12 @@ struct Tls {
   bool ca_for_redirects{false};  ///< `ca_file` applies to other hosts, too
   std::filesystem::path certificate_file{};
   std::filesystem::path key_file{};
+  /// The same as texts in PEM, instead of files.
+  std::string ca{};
+  std::string certificate{};
+  Secret key{};
+  /// The name that the server's certificate must have; empty: the host of the URL.
+  std::string server_name{};
   bool verify{true};
 };
 
@@ -58,6 +65,10 @@ struct Request {
   Tls tls{};
   /// Replaces the environment's proxy; the URL may contain a login.
   Secret proxy{};
+  /// Uses `proxy` for addresses of this machine, too.
+  bool proxy_for_loopback{false};
+  /// Ends the transfer with a TransportError as soon as it is true. May be null.
+  const std::atomic<bool>* stop{nullptr};
   /// Allows the server to compress the answer; callbacks and body get it decompressed.
   bool compressed{false};
   /// Uses a new connection, for requests that must not be sent twice: on a kept connection that the

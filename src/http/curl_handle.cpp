@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace autopack::http {
 
@@ -48,8 +49,21 @@ std::string named_certificates(const Tls& tls) {
   return tls.ca_file.empty() && environment != nullptr ? environment : tls.ca_file.string();
 }
 
+void set_blob(CURL* handle, CURLoption option, const std::string& text) {
+  if (!text.empty()) {
+    std::string copied = text;
+    curl_blob blob{.data = copied.data(), .len = copied.size(), .flags = CURL_BLOB_COPY};
+    set_option(handle, option, &blob);
+  }
+}
+
 void set_tls(CURL* handle, const Tls& tls) {
-  if (const auto named = named_certificates(tls); !named.empty()) {
+  set_blob(handle, CURLOPT_CAINFO_BLOB, tls.ca);
+  set_blob(handle, CURLOPT_SSLCERT_BLOB, tls.certificate);
+  set_blob(handle, CURLOPT_SSLKEY_BLOB, tls.key.reveal());
+  if (!tls.ca.empty()) {
+    // Only these.
+  } else if (const auto named = named_certificates(tls); !named.empty()) {
     set_option(handle, CURLOPT_CAINFO, named.c_str());
   } else {
     const char* built_in = nullptr;
@@ -104,6 +118,26 @@ bool is_of_this_machine(const Url& url) {
          url.host == "metadata.google.internal";
 }
 
+std::string bracketed(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+/// libcurl checks the name in the URL: the URL gets `name`, and the connection goes to its host.
+HeaderList set_server_name(CURL* handle, const Url& url, const std::string& name) {
+  const int port = url.port.value_or(url.scheme == "http" ? 80 : 443);
+  const auto query = url.query.empty() ? "" : "?" + url.query;
+  const auto address =
+      fmt::format("{}://{}:{}{}{}", url.scheme, bracketed(name), port, url.path, query);
+  set_option(handle, CURLOPT_URL, address.c_str());
+  const auto detour = fmt::format("{}:{}:{}:{}", bracketed(name), port, bracketed(url.host), port);
+  HeaderList list{curl().slist_append(nullptr, detour.c_str())};
+  if (!list) {
+    throw std::bad_alloc{};
+  }
+  set_option(handle, CURLOPT_CONNECT_TO, list.get());
+  return list;
+}
+
 }  // namespace
 
 Easy make_easy() {
@@ -114,10 +148,10 @@ Easy make_easy() {
   return handle;
 }
 
-void set_connection(CURL* handle,
-                    const Request& request,
-                    const std::string& url,
-                    char* error_text) {
+HeaderList set_connection(CURL* handle,
+                          const Request& request,
+                          const std::string& url,
+                          char* error_text) {
   set_option(handle, CURLOPT_ERRORBUFFER, error_text);
   set_option(handle, CURLOPT_NOSIGNAL, 1L);
   set_option(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -125,12 +159,17 @@ void set_connection(CURL* handle,
   set_option(handle, CURLOPT_SOCKOPTFUNCTION, &close_on_exec);
   set_option(handle, CURLOPT_TCP_KEEPALIVE, 1L);
   set_option(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  set_option(handle, CURLOPT_URL, url.c_str());
   const auto parsed = Url::parse(url);
+  HeaderList detour;
+  set_option(handle, CURLOPT_URL, url.c_str());
+  if (parsed && !request.tls.server_name.empty()) {
+    detour = set_server_name(handle, *parsed, request.tls.server_name);
+  }
   if (!request.unix_socket.empty()) {
     set_option(handle, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
   }
-  if (!request.unix_socket.empty() || (parsed && is_of_this_machine(*parsed))) {
+  const bool is_local = !request.unix_socket.empty() || (parsed && is_of_this_machine(*parsed));
+  if (is_local && (request.proxy.empty() || !request.proxy_for_loopback)) {
     set_option(handle, CURLOPT_PROXY, "");
   } else if (!request.proxy.empty()) {
     set_option(handle, CURLOPT_PROXY, request.proxy.reveal().c_str());
@@ -142,6 +181,7 @@ void set_connection(CURL* handle,
     set_option(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.stall_timeout.count()));
   }
   set_tls(handle, request.tls);
+  return detour;
 }
 
 std::string describe(const Request& request, const std::string& url) {

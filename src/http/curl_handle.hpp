@@ -41,8 +41,12 @@ void set_option(CURL* handle, CURLoption option, Value value) {
   }
 }
 
-/// Sets address, proxy, timeouts and TLS. `error_text` has CURL_ERROR_SIZE bytes.
-void set_connection(CURL* handle, const Request& request, const std::string& url, char* error_text);
+/// Sets address, proxy, timeouts and TLS. `error_text` has CURL_ERROR_SIZE bytes. The result must
+/// outlive the transfer.
+[[nodiscard]] HeaderList set_connection(CURL* handle,
+                                        const Request& request,
+                                        const std::string& url,
+                                        char* error_text);
 
 /// Returns `METHOD redacted-url`.
 std::string describe(const Request& request, const std::string& url);

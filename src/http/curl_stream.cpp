@@ -22,7 +22,7 @@ class CurlStream final : public Stream {
 public:
   CurlStream(Request request, const ClientOptions& options)
       : request_{std::move(request)}, cancellation_{options.cancellation}, easy_{make_easy()} {
-    set_connection(easy_.get(), request_, request_.url, text_.data());
+    detour_ = set_connection(easy_.get(), request_, request_.url, text_.data());
     set_option(easy_.get(), CURLOPT_CONNECT_ONLY, 1L);
     // The time limit of a request would end a long attached session.
     set_option(easy_.get(), CURLOPT_TIMEOUT_MS, 0L);
@@ -84,6 +84,7 @@ private:
   Request request_;
   const Cancellation* cancellation_;
   std::array<char, CURL_ERROR_SIZE> text_{};
+  HeaderList detour_{};  // until the handle is closed
   Easy easy_;
   curl_socket_t socket_{CURL_SOCKET_BAD};
 };

@@ -1,5 +1,6 @@
 #include "base/broken_pipe.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "http/curl_handle.hpp"
 
 #include <fmt/format.h>
@@ -134,6 +135,9 @@ HeaderList headers_of(const Request& request) {
   if (!content_type) {
     append(list, "Content-Type:");
   }
+  if (const auto url = Url::parse(request.url); url && !request.tls.server_name.empty()) {
+    append(list, "Host: " + url->origin().substr(url->origin().find("//") + 2));
+  }
   // Waiting for 100 Continue costs a round trip, and these servers do not answer it anyway.
   append(list, "Expect:");
   if (!request.compressed) {
@@ -182,14 +186,17 @@ private:
   CURL* easy_;
 };
 
-CURLcode perform(CURLM* multi, CURL* easy, const Cancellation* cancellation) {
+CURLcode perform(CURLM* multi,
+                 CURL* easy,
+                 const Cancellation* cancellation,
+                 const std::atomic<bool>* stop) {
   const BrokenPipeGuard guard;
   const Attachment attachment{multi, easy};
   for (int running = 1; running != 0;) {
     if (curl().multi_perform(multi, &running) != CURLM_OK) {
       return CURLE_FAILED_INIT;
     }
-    if (cancellation != nullptr && cancellation->requested) {
+    if ((cancellation != nullptr && cancellation->requested) || (stop != nullptr && *stop)) {
       return CURLE_ABORTED_BY_CALLBACK;
     }
     if (running != 0) {
@@ -215,7 +222,7 @@ Response transfer(CURLM* multi,
   Exchange exchange{.request = request, .cancellation = options.cancellation};
   std::array<char, CURL_ERROR_SIZE> text{};
   curl().easy_reset(easy);
-  set_connection(easy, request, url, text.data());
+  const auto detour = set_connection(easy, request, url, text.data());
   if (!options.user_agent.empty()) {
     set_option(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
   }
@@ -237,12 +244,15 @@ Response transfer(CURLM* multi,
   set_option(easy, CURLOPT_NOPROGRESS, 0L);
   set_option(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
   set_option(easy, CURLOPT_XFERINFODATA, &exchange);
-  const CURLcode code = perform(multi, easy, options.cancellation);
+  const CURLcode code = perform(multi, easy, options.cancellation, request.stop);
   if (exchange.failure) {
     std::rethrow_exception(exchange.failure);
   }
   if (options.cancellation != nullptr) {
     options.cancellation->throw_if_requested();
+  }
+  if (request.stop != nullptr && *request.stop) {
+    throw_transport(TransportError::Reason::reset, request, url, "the transfer was stopped");
   }
   if (exchange.too_large) {
     const bool head = exchange.head > head_limit;

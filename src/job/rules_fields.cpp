@@ -121,8 +121,10 @@ void check_resources(const Job& job, const Location& location, Review& review) {
                       {"jobSpec.network", "projects/NUMBER/global/networks/NAME",
                        ", with the number of the project,"},
                       location, review);
-  check_text(spec.service_account, "jobSpec.serviceAccount", is_service_account,
-             "an e-mail address or a numeric id", review);
+  if (!review.options().on_cluster) {
+    check_text(spec.service_account, "jobSpec.serviceAccount", is_service_account,
+               "an e-mail address or a numeric id", review);
+  }
   check_resource_name(
       spec.tensorboard,
       {"jobSpec.tensorboard", "projects/PROJECT/locations/REGION/tensorboards/ID", ""}, location,

@@ -9,14 +9,13 @@
 #include "http/retry.hpp"
 #include "submit/capacity.hpp"
 #include "submit/follow_up.hpp"
+#include "submit/submission_record.hpp"
 #include "submit/submitter.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json_fwd.hpp>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -25,7 +24,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <system_error>
@@ -41,118 +39,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Records a job that is about to be created, until the result is known. If a run is killed,
-/// its record stays, and the next run of the same submission takes it over.
-class Submission {
-public:
-  /// Opens the record of `key` that a run left in `directory` within the last day, else writes a
-  /// new one with `id` and `content`. If that fails, there is only the id; it does not throw.
-  Submission(const std::optional<fs::path>& directory,
-             const std::string& key,
-             std::string id,
-             const std::string& content);
-
-  const std::string& id() const { return id_; }
-
-  /// True if an earlier run wrote it.
-  bool is_left() const { return is_left_; }
-
-  /// Returns nothing if the record could not be written.
-  const std::optional<fs::path>& file() const { return file_; }
-
-  /// Removes the record, because the result is known.
-  void settle();
-
-private:
-  bool take_over(const fs::path& file);
-  void write(const fs::path& directory, const std::string& key, const std::string& content);
-
-  std::string id_;
-  bool is_left_{false};
-  std::optional<fs::path> file_{};
-  FileDescriptor lock_{-1};
-};
-
-constexpr std::chrono::hours longest_kept{24};
-
-bool is_id(const std::string& text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-bool is_old(const fs::path& file) {
-  std::error_code code;
-  const auto time = fs::last_write_time(file, code);
-  return code || fs::file_time_type::clock::now() - time > longest_kept;
-}
-
-Submission::Submission(const std::optional<fs::path>& directory,
-                       const std::string& key,
-                       std::string id,
-                       const std::string& content)
-    : id_{std::move(id)} {
-  if (!directory) {
-    return;
-  }
-  std::error_code code;
-  for (fs::directory_iterator entry{*directory, code}; !code && entry != fs::directory_iterator{};
-       entry.increment(code)) {
-    std::error_code ignored;
-    if (is_old(entry->path())) {
-      fs::remove(entry->path(), ignored);  // it is too old to matter
-    } else if (entry->path().stem() == key && take_over(entry->path())) {
-      return;
-    }
-  }
-  write(*directory, key, content);
-}
-
-/// A running process holds the lock of its record.
-bool Submission::take_over(const fs::path& file) {
-  FileDescriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-
-  struct stat state {};
-
-  const bool is_free = lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 &&
-                       ::fstat(lock.get(), &state) == 0 && state.st_nlink > 0;
-  const std::string id = file.extension().string();
-  if (!is_free || id.empty() || !is_id(id.substr(1))) {
-    return false;
-  }
-  id_ = id.substr(1);
-  is_left_ = true;
-  file_ = file;
-  lock_ = std::move(lock);
-  return true;
-}
-
-void Submission::write(const fs::path& directory,
-                       const std::string& key,
-                       const std::string& content) {
-  std::error_code code;
-  fs::create_directories(directory, code);
-  // Locked before it gets its name, so that no other run takes it for an abandoned record.
-  const fs::path fresh = directory / ("." + id_);
-  FileDescriptor lock{::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0 ||
-      ::write(lock.get(), content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
-    fs::remove(fresh, code);
-    return;
-  }
-  const fs::path file = directory / (key + "." + id_);
-  fs::rename(fresh, file, code);
-  if (!code) {
-    file_ = file;
-    lock_ = std::move(lock);
-  }
-}
-
-void Submission::settle() {
-  std::error_code ignored;
-  if (file_) {
-    fs::remove(*file_, ignored);
-  }
-}
-
 /// The content of an attempt's record.
 std::string record_of(const std::optional<Attempt>& attempt) {
   return attempt && attempt->group ? fmt::format("{} {}\n", *attempt->group, attempt->number) : "";
@@ -160,7 +46,7 @@ std::string record_of(const std::optional<Attempt>& attempt) {
 
 std::optional<Attempt> read_record(const fs::path& file) {
   const auto words = split(trim(read_file_if_exists(file).value_or("")), ' ');
-  if (words.size() != 2 || !is_id(words[0]) || words[1].empty() || words[1].size() > 3 ||
+  if (words.size() != 2 || !is_submission_id(words[0]) || words[1].empty() || words[1].size() > 3 ||
       !std::ranges::all_of(words[1], is_digit)) {
     return std::nullopt;
   }
@@ -173,7 +59,7 @@ std::optional<Attempt> find_left_attempt(const fs::path& directory, const std::s
   for (fs::directory_iterator entry{directory, code}; !code && entry != fs::directory_iterator{};
        entry.increment(code)) {
     const auto& file = entry->path();
-    if (file.stem() != key || is_old(file)) {
+    if (file.stem() != key || is_old_record(file)) {
       continue;
     }
     const FileDescriptor lock{::open(file.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
@@ -466,12 +352,6 @@ Interrupted interruption(const Creation& creation) {
                            .cause(error.message())
                            .hint(because.hints().front())};
   }
-}
-
-/// Returns random text for the label's value.
-std::string new_submission_id() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
 /// Creates the job. The API's create has no request id. So after a lost or unclear response this

@@ -15,6 +15,7 @@ struct Target {
 std::vector<Target> project_targets();
 std::vector<Target> index_targets();
 std::vector<Target> job_targets();
+std::vector<Target> kubernetes_targets();
 std::vector<Target> local_targets();
 std::vector<Target> lock_targets();
 std::vector<Target> wire_targets();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
@@ -374,6 +375,53 @@ TEST_CASE("a request that must not be sent twice takes a new connection") {
 TEST_CASE("a header with a line break is never sent") {
   CHECK_THROWS_AS(
       make_client({})->send({.url = "http://127.0.0.1:9", .headers = {{"A", "b\r\nC: d"}}}), Error);
+}
+
+TEST_CASE("a server with another name in its certificate is reached at its address") {
+  LoopbackServer server{[](const ReceivedRequest&) { return Reply{.body = "here"}; }};
+  const auto client = make_client({});
+  const auto response =
+      client->send({.url = server.url() + "/a?b=c", .tls = {.server_name = "api.invalid"}});
+  CHECK(response.body == "here");
+  const auto request = server.requests().at(0);
+  CHECK(request.target == "/a?b=c");
+  CHECK("http://" + request.header("host") == server.url());
+}
+
+TEST_CASE("a proxy is used for this machine only on request") {
+  LoopbackServer proxy{[](const ReceivedRequest&) { return Reply{.body = "proxy"}; }};
+  LoopbackServer server{[](const ReceivedRequest&) { return Reply{.body = "server"}; }};
+  const auto client = make_client({});
+  CHECK(client->send({.url = server.url(), .proxy = Secret{proxy.url()}}).body == "server");
+  CHECK(
+      client->send({.url = server.url(), .proxy = Secret{proxy.url()}, .proxy_for_loopback = true})
+          .body == "proxy");
+}
+
+TEST_CASE("a certificate that is no certificate is an error of TLS") {
+  LoopbackServer server{[](const ReceivedRequest&) { return Reply{}; }};
+  const auto client = make_client({});
+  const auto address = replace_all(server.url(), "http:", "https:");
+  for (const auto& tls : {Tls{.ca = "nonsense"}, Tls{.certificate = "x", .key = Secret{"y"}}}) {
+    try {
+      client->send({.url = address, .tls = tls});
+      FAIL("it was sent");
+    } catch (const TransportError& error) {
+      CHECK(error.reason() == TransportError::Reason::tls);
+    }
+  }
+}
+
+TEST_CASE("a transfer ends as soon as it is stopped") {
+  LoopbackServer server{[](const ReceivedRequest&) { return Reply{.stall = 30s}; }};
+  const auto client = make_client({});
+  std::atomic<bool> stop{false};
+  std::jthread stopper{[&] {
+    std::this_thread::sleep_for(50ms);
+    stop = true;
+  }};
+  CHECK(reason_of([&] { client->send({.url = server.url(), .timeout = 0ms, .stop = &stop}); }) ==
+        TransportError::Reason::reset);
 }
 
 }  // namespace autopack::http_client_test
