@@ -1,16 +1,13 @@
 #include "engine/ssh_tunnel.hpp"
 
 #include "base/error.hpp"
-#include "base/process.hpp"
 #include "base/text.hpp"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -20,12 +17,7 @@ namespace autopack::engine {
 
 namespace {
 
-constexpr std::string_view ssh_scheme{"ssh://"};
 constexpr int most_waiting{64};  ///< connections without an ssh yet
-
-/// Ctrl-C at the terminal is for autopack, which still needs its connections for cleaning up. ssh
-/// keeps an ignored signal ignored.
-constexpr auto* ignore_interrupts = R"(trap '' INT QUIT; exec "$@")";
 
 FileDescriptor listen_at(const std::filesystem::path& path) {
   FileDescriptor listener{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
@@ -41,92 +33,7 @@ FileDescriptor listen_at(const std::filesystem::path& path) {
   return listener;
 }
 
-bool is_word(std::string_view text) {
-  return !text.empty() && text.front() != '-' && std::ranges::none_of(text, [](char c) {
-    return c <= ' ' || c == '\x7f' || c == '"' || c == '\'' || c == '`' || c == '\\' || c == '$' ||
-           c == '?' || c == '#' || c == '%';
-  });
-}
-
-std::optional<std::uint16_t> parse_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), port);
-  const bool is_number = result.ec == std::errc{} && result.ptr == text.data() + text.size();
-  return is_number && port > 0 ? std::optional{port} : std::nullopt;
-}
-
 }  // namespace
-
-std::optional<SshAddress> parse_ssh_address(std::string_view url) {
-  if (!url.starts_with(ssh_scheme)) {
-    return std::nullopt;
-  }
-  auto place = url.substr(ssh_scheme.size());
-  SshAddress address;
-  if (const auto slash = place.find('/'); slash != std::string_view::npos) {
-    const auto path = place.substr(slash);
-    place = place.substr(0, slash);
-    if (path != "/") {
-      if (!is_word(path)) {
-        return std::nullopt;
-      }
-      address.socket = path;
-    }
-  }
-  if (const auto at = place.rfind('@'); at != std::string_view::npos) {
-    const auto user = place.substr(0, at);
-    place = place.substr(at + 1);
-    if (!is_word(user) || user.find(':') != std::string_view::npos) {
-      return std::nullopt;
-    }
-    address.user = user;
-  }
-  const auto bracket = place.rfind(']');
-  const auto colon = place.rfind(':');
-  if (colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket)) {
-    address.port = parse_port(place.substr(colon + 1));
-    place = place.substr(0, colon);
-    if (!address.port) {
-      return std::nullopt;
-    }
-  }
-  if (place.starts_with('[') && place.ends_with(']')) {
-    place = place.substr(1, place.size() - 2);
-  }
-  if (!is_word(place)) {
-    return std::nullopt;
-  }
-  address.host = place;
-  return address;
-}
-
-std::vector<std::string> SshTunnel::target() const {
-  std::vector<std::string> words;
-  if (address_.user) {
-    words.insert(words.end(), {"-l", *address_.user});
-  }
-  if (address_.port) {
-    words.insert(words.end(), {"-p", std::to_string(*address_.port)});
-  }
-  words.insert(words.end(), {"--", address_.host});
-  return words;
-}
-
-std::string SshTunnel::command() const {
-  return fmt::format("ssh {}{}{}",
-                     address_.port ? fmt::format("-p {} ", *address_.port) : std::string{},
-                     address_.user ? *address_.user + "@" : std::string{}, address_.host);
-}
-
-/// `ssh -G` prints the configuration for a host, and connects to nothing.
-bool SshTunnel::has_own_control_path() const {
-  std::vector<std::string> words{"ssh", "-G"};
-  const auto place = target();
-  words.insert(words.end(), place.begin(), place.end());
-  const auto printed = run_process(words, "", {.timeout = std::chrono::seconds{10}});
-  return printed && printed->status == 0 &&
-         ("\n" + printed->output).find("\ncontrolpath ") != std::string::npos;
-}
 
 std::string SshTunnel::socket() {
   const std::scoped_lock lock{mutex_};
@@ -161,24 +68,7 @@ void SshTunnel::serve() {
 void SshTunnel::connect(int connection) {
   try {
     if (words_.empty()) {
-      words_ = {"/bin/sh",
-                "-c",
-                ignore_interrupts,
-                "sh",
-                "ssh",
-                "-T",
-                "-o",
-                "ConnectTimeout=30",
-                "-o",
-                "RemoteCommand=none",
-                "-o",
-                "ClearAllForwardings=yes"};
-      if (!has_own_control_path()) {
-        words_.insert(words_.end(), {"-o", "ControlMaster=auto", "-o", "ControlPersist=no", "-o",
-                                     "ControlPath=" + (directory_->path() / "master").string()});
-      }
-      const auto place = target();
-      words_.insert(words_.end(), place.begin(), place.end());
+      words_ = ssh_command(address_, {.directory = directory_->path()});
       words_.emplace_back("docker");
       if (address_.socket) {
         words_.insert(words_.end(), {"--host", shell_quote("unix://" + *address_.socket)});

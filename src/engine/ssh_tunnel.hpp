@@ -2,31 +2,21 @@
 
 #include "base/descriptor.hpp"
 #include "base/scratch_directory.hpp"
+#include "base/ssh.hpp"
 #include "base/started_process.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace autopack::engine {
 
-/// The parts of `ssh://[USER@]HOST[:PORT][/SOCKET]`.
-struct SshAddress {
-  std::optional<std::string> user{};
-  std::string host{};  ///< as typed: it may be an alias of ssh's configuration
-  std::optional<std::uint16_t> port{};
-  std::optional<std::string> socket{};  ///< path of the engine's socket there; absent: its default
-};
-
-/// Returns nothing if `url` is not such an address. A password in it is refused: ssh takes none on
-/// its command line.
-std::optional<SshAddress> parse_ssh_address(std::string_view url);
+using autopack::parse_ssh_address;
+using autopack::SshAddress;
 
 /// A socket on this machine that leads to an engine on another one: each connection to it becomes
 /// the user's own `ssh` with its configuration and docker's `system dial-stdio` at the other end,
@@ -48,14 +38,13 @@ public:
   /// Returns why the last connection failed: the end of what ssh printed, or why it did not start.
   /// Returns nothing if ssh is still running. Waits a moment for a process that is about to end.
   std::optional<std::string> failure();
+
   /// Returns `ssh [-p PORT] [USER@]HOST` for a shell.
-  std::string command() const;
+  std::string command() const { return ssh_text(address_); }
 
 private:
   void serve();
   void connect(int connection);
-  std::vector<std::string> target() const;
-  bool has_own_control_path() const;
 
   SshAddress address_;
   std::mutex mutex_{};
