@@ -25,6 +25,8 @@ constexpr std::array keys_of_blocks{
     BlockKey{"kubernetes", "queue", "queue"},
     BlockKey{"kubernetes", "runtime", "runtime"},
     BlockKey{"slurm", "account", "slurm-account"},
+    BlockKey{"slurm", "container-mounts", "container-mounts"},
+    BlockKey{"slurm", "containers", "containers"},
     BlockKey{"slurm", "gres", "gres"},
     BlockKey{"slurm", "login", "login"},
     BlockKey{"slurm", "partition", "partition"},

@@ -1,5 +1,7 @@
 #include "services/registry_image.hpp"
 
+#include "base/error.hpp"
+#include "base/text.hpp"
 #include "services/repositories.hpp"
 
 #include <fmt/format.h>
@@ -56,6 +58,23 @@ image::Source registry_image(Services& services,
                              const std::string& platform) {
   return registry_image(services, open_repository(services, reference, registry::Access::pull),
                         reference, platform);
+}
+
+image::Source named_image(Services& services,
+                          const std::string& name,
+                          const std::string& platform) {
+  auto exact = image::Reference::parse(name);
+  const std::shared_ptr<registry::Repository> repository =
+      open_repository(services, exact, registry::Access::pull);
+  if (!exact.digest) {
+    const auto found = repository->head_manifest(exact.tag.value_or("latest"));
+    if (!found) {
+      throw Error(ErrorKind::remote,
+                  fmt::format("the registry has no image `{}`", printable(exact.text)));
+    }
+    exact.digest = found->digest;
+  }
+  return registry_image(services, repository, exact, platform);
 }
 
 }  // namespace autopack

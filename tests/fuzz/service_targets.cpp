@@ -18,6 +18,9 @@
 #include "registry/client.hpp"
 #include "scratch.hpp"
 #include "scripted_http.hpp"
+#include "slurm/commands.hpp"
+#include "slurm/connection.hpp"
+#include "slurm/state.hpp"
 #include "submit/job_state.hpp"
 #include "support/fake_google.hpp"
 #include "support/recording_reporter.hpp"
@@ -277,13 +280,43 @@ void image_layout(std::string_view bytes) {
   executor::read_facts(source);
 }
 
+/// What a login machine of a cluster prints: a step, then the text.
+void slurm_answers(std::string_view bytes) {
+  const unsigned step = next_byte(bytes);
+  const std::string text{bytes};
+  switch (step % 7) {
+    case 0: slurm::between_marks(text, "mark"); break;
+    case 1: slurm::read_facts(text); break;
+    case 2: slurm::findings(slurm::read_test(text), {.partition = "main"}, 60, 2); break;
+    case 3: slurm::read_submitted(text); break;
+    case 4:
+      for (const auto& job : slurm::read_jobs(text)) {
+        print_json(slurm::job_resource(job, "login"));
+      }
+      break;
+    case 5: {
+      const auto pieces = slurm::read_logs(text);
+      std::size_t size = 0;
+      for (const auto& piece : pieces ? *pieces : std::vector<slurm::LogPiece>{}) {
+        size += piece.text.size();
+      }
+      if (size > text.size()) {
+        fail("more text than there is");
+      }
+      break;
+    }
+    default: slurm::read_accounting(text); break;
+  }
+}
+
 }  // namespace
 
 std::vector<Target> service_targets() {
   return {{"registry_answers", registry_answers}, {"engine_answers", engine_answers},
           {"engine_transfer", engine_transfer},   {"google_answers", google_answers},
           {"google_errors", google_errors},       {"image_archive", image_archive},
-          {"image_layout", image_layout},         {"cloud_build_answers", cloud_build_answers}};
+          {"image_layout", image_layout},         {"cloud_build_answers", cloud_build_answers},
+          {"slurm_answers", slurm_answers}};
 }
 
 }  // namespace autopack::fuzz

@@ -53,13 +53,14 @@ ALLOWED = {
     'job': 'base project image packaging',
     'submit': 'base http google job',
     'kubernetes': 'base http google job submit',
+    'slurm': 'base image bundle google job submit',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
     'engine rootless services executor publish build/direct build/wheels build/docker build/cloud job submit '
     'preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
-    'executor compare inventory rootless job submit kubernetes local preflight pipeline resolve',
+    'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
     '.': 'base http cli',
 }
 

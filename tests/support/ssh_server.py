@@ -12,9 +12,10 @@ SSHD = '/usr/sbin/sshd'
 
 
 class SshServer:
-    """`address` as in a URL; `client` the command for git, which knows the server but has no key."""
+    """`address` as in a URL; `client` the command for git, which knows the server but has no key. Commands there have
+    `variables`."""
 
-    def __init__(self):
+    def __init__(self, **variables):
         self.folder, self.port = testbed.new_folder('sshd'), testbed.free_port()
         for name in ('host', 'user'):
             testbed.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', self.folder / name])
@@ -24,6 +25,8 @@ class SshServer:
         settings = {'Port': self.port, 'ListenAddress': '127.0.0.1', 'HostKey': self.folder / 'host', 'PidFile': 'none',
                     'AuthorizedKeysFile': self.folder / 'user.pub', 'StrictModes': 'no', 'UsePAM': 'no',
                     'PermitRootLogin': 'yes', 'PasswordAuthentication': 'no', 'KbdInteractiveAuthentication': 'no'}
+        if variables:
+            settings['SetEnv'] = ' '.join(f'{name}={value}' for name, value in variables.items())
         (self.folder / 'config').write_text(''.join(f'{name} {value}\n' for name, value in settings.items()))
         if os.geteuid() == 0:
             pathlib.Path('/run/sshd').mkdir(exist_ok=True)
