@@ -170,7 +170,11 @@ Observed Observer::look(const FoundObject& found) {
   const auto name = metadata_text(*found.object, "name");
   Observed seen{.kind = found.kind, .object = found.object};
   seen.pods = read_list(pods_path(), pods_query(found.kind, name));
-  if (has_ended_or_runs(job_of(seen, ""))) {
+  const auto job = job_of(seen, "");
+  if (text_at(job, "state") == "JOB_STATE_FAILED" && found.kind != ObjectKind::job) {
+    seen.jobs = read_list(collection(ObjectKind::job), pods_query(found.kind, name));
+  }
+  if (has_ended_or_runs(job)) {
     return seen;
   }
   try {

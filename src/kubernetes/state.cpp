@@ -133,10 +133,20 @@ std::optional<Exit> first_failure(const json& pods) {
   return first;
 }
 
+/// A JobSet does not say why its Jobs failed.
+bool ran_too_long(const Observed& observed, const json& failed) {
+  const auto& jobs = list_of(observed.jobs);
+  return text_at(failed, "reason") == "DeadlineExceeded" ||
+         text_at(failed, "message").find("DeadlineExceeded") != std::string::npos ||
+         std::any_of(jobs.begin(), jobs.end(), [](const json& job) {
+           return text_at(condition(job, "Failed"), "reason") == "DeadlineExceeded";
+         });
+}
+
 json error_of(const Observed& observed, const json& failed) {
   const auto reason = text_at(failed, "reason");
   const auto message = one_line(text_at(failed, "message"));
-  if (reason == "DeadlineExceeded" || message.find("DeadlineExceeded") != std::string::npos) {
+  if (ran_too_long(observed, failed)) {
     return {{"code", deadline_exceeded},
             {"message", "The job ran longer than its timeout: the cluster ended it."}};
   }

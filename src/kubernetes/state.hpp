@@ -29,6 +29,7 @@ struct Observed {
   std::shared_ptr<const nlohmann::json> object{};
   std::shared_ptr<const nlohmann::json> pods{};    ///< a list
   std::shared_ptr<const nlohmann::json> events{};  ///< a list: of the object and of its Jobs
+  std::shared_ptr<const nlohmann::json> jobs{};    ///< a list: of a failed JobSet
   std::shared_ptr<const nlohmann::json> workload{};
   std::optional<std::int64_t> position{};  ///< in its queue, from 0
 };

@@ -144,6 +144,11 @@ TEST_CASE("a failed job says which replica failed first, and how") {
   const auto late =
       object_with({{"conditions", json::array({condition("Failed", "DeadlineExceeded")})}});
   CHECK(job_of(late)["error"]["code"] == 4);
+  // The reason of a JobSet is its failure policy; that of its Job is the deadline.
+  const auto by_job = kubernetes::job_of(
+      {.kind = ObjectKind::job_set, .object = shared(failed), .jobs = shared(json::array({late}))},
+      "c");
+  CHECK(by_job["error"]["code"] == 4);
 }
 
 TEST_CASE("a job that was deleted was cancelled, unless it had ended") {
