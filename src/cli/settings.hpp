@@ -28,6 +28,7 @@ struct ReachingSetting {
   std::string reason{};       ///< "`/` is outside the project"
   std::string fingerprint{};  ///< of flag, value, and its target
   job::Origin origin{};
+  bool is_document{false};  ///< the file has the object itself, not a value of the flag
 };
 
 /// The settings in files.
@@ -82,6 +83,7 @@ enum class Reach {
   bucket,          ///< `BUCKET=DIRECTORY`
   output,          ///< `oci:DIR`, `tar:FILE`
   submitter,       ///< the place where the program runs
+  pod_template,    ///< a path, or what the pods of a cluster may reach
   builder,         ///< who builds
   staging_bucket,  ///< the bucket for the project's files
   pool,            ///< an object whose keys are flags

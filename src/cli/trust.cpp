@@ -155,7 +155,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--persistent-resource-id", Reach::nothing},
     FlagReach{"--pin", Reach::nothing},
     FlagReach{"--platform", Reach::nothing},
-    FlagReach{"--pod-template", Reach::path},
+    FlagReach{"--pod-template", Reach::pod_template},
     FlagReach{"--polling-interval", Reach::nothing},
     FlagReach{"--priority-class", Reach::nothing},
     FlagReach{"--progress", Reach::nothing},
@@ -273,7 +273,9 @@ public:
     origin_ = job::Origin::file(printable(setting.file), setting.line);
     const auto flag = "--" + setting.key;
     const auto reach = reach_of(flag);
-    if (reach == Reach::nothing || setting.value->is_null() || setting.is_document) {
+    is_document_ = setting.is_document;
+    if (reach == Reach::nothing || setting.value->is_null() ||
+        (is_document_ && reach != Reach::pod_template)) {
       return;
     }
     for (const auto& value : job::flag_values(setting)) {
@@ -307,6 +309,13 @@ private:
       case Reach::submitter:
         if (value.text() != "vertex" && value.text() != "none") {
           add(flag, value.text(), "it chooses where the program runs", value.text());
+        }
+        break;
+      case Reach::pod_template:
+        if (is_document_) {
+          add(flag, "an object", "it says what the pods may reach", value.text());
+        } else {
+          look_at_path(flag, value.text(), value.text());
         }
         break;
       case Reach::builder:
@@ -359,11 +368,13 @@ private:
                       .value = value,
                       .reason = std::move(reason),
                       .fingerprint = sha256(flag + zero + value + zero + destination).hex(),
-                      .origin = origin_});
+                      .origin = origin_,
+                      .is_document = is_document_});
   }
 
   const Environment& environment_;
   job::Origin origin_{};
+  bool is_document_{false};
   std::vector<ReachingSetting> found_{};
 };
 
@@ -423,7 +434,9 @@ void refuse_untrusted(std::vector<ReachingSetting> settings,
                                 "themselves: {}",
                                 setting.flag.substr(2), printable(setting.value), setting.reason),
          .origin = to_string(setting.origin),
-         .hints = {fmt::format("`{}` allows it for one command", printable(flag))}});
+         .hints = {setting.is_document
+                       ? fmt::format("`{}=FILE` uses a file of yours instead", setting.flag)
+                       : fmt::format("`{}` allows it for one command", printable(flag))}});
   }
   if (!problems.empty()) {
     problems.back().hints.push_back(

@@ -29,6 +29,7 @@ using std::chrono::milliseconds;
 
 /// How long the last lines of an ended job may take.
 constexpr milliseconds longest_end{60'000};
+constexpr int most_unread = 3;
 /// An ended job that writes nothing for so long has written all.
 constexpr milliseconds quiet_end{2'000};
 /// The cluster may change a job many times in a second.
@@ -79,6 +80,7 @@ private:
   std::optional<ObjectKind> kind_{};
   json job_{};
   bool reported_left_out_{false};
+  int unread_pods_{0};  ///< consecutive looks that could not list the pods, whose logs are followed
   milliseconds last_entry_{now()};
 };
 
@@ -104,7 +106,7 @@ void Watcher::follow_logs(const json& pods) {
     options_.reporter->warn(
         Problem::warning({.message = "the job has too many replicas: autopack shows the logs of "
                                      "some of them",
-                          .hints = {"choose one: --task=workerpool0-0"}}));
+                          .hints = {"choose one: --task-name=workerpool0-0"}}));
   }
 }
 
@@ -143,7 +145,10 @@ bool Watcher::look() {
       const auto seen = observer_.look(*found);
       job_ = job_of(seen, options_.api->login().access().context);
       if (watch_.with_logs && seen.pods) {
+        unread_pods_ = 0;
         follow_logs(*seen.pods);
+      } else if (watch_.with_logs) {
+        ++unread_pods_;
       }
     } else {
       job_ = vanished(job_);
@@ -212,8 +217,13 @@ json Watcher::run() {
                           "fieldSelector=" + percent_encode("metadata.name=" + name_));
   }
   for (bool is_new = true;;) {
-    if (!job_.is_null() && (has_ended() || !watch_.follows)) {
+    const bool has_pods = unread_pods_ == 0 || unread_pods_ > most_unread;
+    if (!job_.is_null() && (has_ended() || !watch_.follows) && has_pods) {
       finish_logs();
+      if (unread_pods_ > 0) {
+        options_.reporter->warn(Problem::warning(
+            {.message = "the pods of the job cannot be listed, so its log may be incomplete"}));
+      }
       return job_;
     }
     wait(std::max(interval_.next(is_new), shortest_wait));

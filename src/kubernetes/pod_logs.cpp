@@ -30,6 +30,7 @@ constexpr int most_failures = 8;
 constexpr milliseconds first_pause{500};
 constexpr milliseconds longest_pause{10'000};
 constexpr milliseconds watch_pause{5'000};
+constexpr std::int64_t beginning = 3600;  // of LogCursor, before its first entry
 
 }  // namespace
 
@@ -140,7 +141,7 @@ void PodLogs::read(ReadableLog log) {
   int failures = 0;
   for (bool is_last = log.has_ended || !follows_; !stop_;) {
     const auto status = read_once(log, cursor, false, is_last);
-    if (stop_ || status == 404 || (is_last && status >= 200 && status < 300)) {
+    if (stop_ || (is_last && status >= 200 && status < 300)) {
       return;
     }
     if (status == 403 || failures > most_failures) {
@@ -161,6 +162,12 @@ void PodLogs::read(ReadableLog log) {
          .path = collection_path("v1", name_space_, "pods") + "/" + percent_encode(log.pod)});
     const auto now = pod.is_object() ? readable_log(pod) : std::nullopt;
     if (!now || now->uid != log.uid) {
+      const bool has_entries = cursor.since().seconds > beginning;
+      if (status == 404 && !has_entries) {
+        const std::scoped_lock lock{mutex_};
+        problems_.push_back(Problem::warning(
+            {.message = fmt::format("the log of {} is lost: its pod is gone", log.replica)}));
+      }
       return;
     }
     if (now->restarts > log.restarts) {
@@ -177,7 +184,6 @@ int PodLogs::read_once(const ReadableLog& log,
                        bool is_last) {
   auto query = "container=" + percent_encode(log.container) + "&timestamps=true";
   query += previous ? "&previous=true" : follows_ && !is_last ? "&follow=true" : "";
-  constexpr std::int64_t beginning = 3600;  // of LogCursor, before its first entry
   if (const auto since = cursor.since(); since.seconds > beginning) {
     query += "&sinceTime=" + percent_encode(since.text());
   }
