@@ -34,7 +34,7 @@ std::string deliver(Connection& connection,
                     const ClusterUser& user,
                     Reporter& reporter) {
   const auto key = bundle_key(source, configuration);
-  const auto path = directory + "/images/" + key;
+  auto path = directory + "/images/" + key;
   const auto answer = connection.run(bundle_script(directory, key, configuration));
   const auto said = std::string{trim(answer.output)};
   if (answer.status == 0 && said == "present") {

@@ -364,7 +364,7 @@ printf 'id %s\n' "$found"
 
 std::optional<std::string> read_submitted(std::string_view text) {
   for (const auto& line : lines_of(text)) {
-    if (const auto id = value_of(line, "id"); id && is_job_id(*id)) {
+    if (auto id = value_of(line, "id"); id && is_job_id(*id)) {
       return id;
     }
   }

@@ -40,7 +40,7 @@ std::string task_of(const std::string& log) {
 /// The new lines of a job's logs.
 class LogLines {
 public:
-  LogLines(const submit::ClusterWatch& watch) : watch_{watch} {}
+  explicit LogLines(const submit::ClusterWatch& watch) : watch_{watch} {}
 
   const Offsets& offsets() const { return offsets_; }
 

@@ -214,8 +214,9 @@ class Commands(WithApi):
 
 
 # Flags of other programs in the pages.
-OTHERS = {'--buildtype', '--case', '--find-links', '--no-binary', '--no-build-isolation', '--no-deps', '--no-install-recommends',
-          '--nproc-per-node', '--prefix', '--rate', '--real', '--rm', '--runtime', '--yes'}
+OTHERS = {'--buildtype', '--bundle', '--case', '--container', '--cpus-per-task', '--find-links', '--mem', '--no-binary',
+          '--no-build-isolation', '--no-deps', '--no-install-recommends', '--no-requeue', '--nproc-per-node', '--prefix',
+          '--rate', '--real', '--rm', '--runtime', '--test-only', '--yes'}
 
 
 class Mentions(unittest.TestCase):

@@ -48,6 +48,7 @@ SelectTypeParameters=CR_Core
 GresTypes=gpu
 ReturnToService=2
 KillWait=2
+UnkillableStepTimeout=5
 MinJobAge={memory}
 SlurmdTimeout=30
 InactiveLimit=0
