@@ -367,10 +367,12 @@ void read_command_line(Reading& reading,
         {.named = named,
          .packages = reading.flags->takes_value("--source"),
          .source = source.empty() ? std::nullopt : non_empty(source.front().values.back().text()),
-         .target = reading.global.to,
-         .has_program = std::ranges::any_of(program_settings, [&](std::string_view name) {
-           return !reading.flags->given(fmt::format("--{}", name)).empty();
-         })});
+         .has_program =
+             std::ranges::any_of(program_settings,
+                                 [&](std::string_view name) {
+                                   return !reading.flags->given(fmt::format("--{}", name)).empty();
+                                 }),
+         .target = reading.global.to});
     if (reading.entry->name != "trust") {
       refuse_untrusted(std::move(settings.reaching), *reading.flags, environment);
     }

@@ -170,8 +170,8 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
                                                     const RequestReading& how) {
   pipeline::SubmissionRequest request{
       .checks = {.skip_tables = how.checks.service || how.on_cluster,
-                 .today = today(),
-                 .on_cluster = how.on_cluster}};
+                 .on_cluster = how.on_cluster,
+                 .today = today()}};
   request.flags = job_flags(job, session.flags, request.earlier);
   request.flags.tune = job.tunes;
   request.flags.own_dockerfile = build.dockerfile.has_value();
