@@ -71,6 +71,10 @@ while :; do
     case $autopack_exit in *'*' | *.new) continue ;; esac
     autopack_status=$(cat "$autopack_exit")
     autopack_replica=${autopack_exit#exits/}
+    if [ "$autopack_status" -gt 128 ]; then
+      sleep 3 &  # Slurm may be ending everything: then it ends this script, too
+      wait $!
+    fi
     if [ "$autopack_status" != 0 ]; then
       record_end FAILED "$autopack_status" "$autopack_replica"
       exit "$autopack_status"

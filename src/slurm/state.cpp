@@ -156,15 +156,15 @@ std::string rfc3339(std::int64_t seconds) {
 
 /// Returns why an ended job failed; empty if it did not.
 std::string failure_text(const KnownJob& job, const StateRow& state) {
+  if (!state.text.empty()) {
+    return std::string{state.text};
+  }
   if (job.ending && job.ending->state == "FAILED" && !job.ending->replica.empty()) {
     const int status = job.ending->status;
     return status > signal_offset
                ? fmt::format("`{}` was ended by signal {}", job.ending->replica,
                              status - signal_offset)
                : fmt::format("`{}` ended with status {}", job.ending->replica, status);
-  }
-  if (!state.text.empty()) {
-    return std::string{state.text};
   }
   for (const auto* known : {&job.queued, &job.accounted}) {
     if (*known && (*known)->signal.value_or(0) > 0) {
@@ -186,10 +186,11 @@ std::string word_of(const KnownJob& job) {
                               row->vertex == "JOB_STATE_CANCELLED");
   };
   if (job.queued) {
-    // A job that is completing has an end that it wrote itself.
-    return job.queued->state == "COMPLETING" && job.ending && is_final(job.ending->state)
-               ? job.ending->state
-               : job.queued->state;
+    // A job that is completing has an end that it wrote itself. Only Slurm knows why it ended
+    // programs by a signal.
+    const bool knows_end = job.queued->state == "COMPLETING" && job.ending &&
+                           is_final(job.ending->state) && job.ending->status <= signal_offset;
+    return knows_end ? job.ending->state : job.queued->state;
   }
   if (job.accounted) {
     return job.accounted->state;

@@ -77,7 +77,7 @@ class Base(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.base = f'{testbed.registry()}/bundles/odd:1'
+        cls.base = f'{testbed.registry()}/bundles/{cls.__name__.lower()}:1'
         context = testbed.write_tree({'Dockerfile': f'FROM {testbed.executor()}\n{ODD}'})
         docker('build', '-q', '-t', cls.base, context)
         docker('push', '-q', cls.base)
@@ -85,10 +85,10 @@ class Base(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        testbed.remove_images(f'{testbed.registry()}/bundles', 'autopack/bundles')
+        testbed.remove_images(f'{testbed.registry()}/bundles/{cls.__name__.lower()}', f'autopack/{cls.__name__.lower()}')
 
     def words(self, *flags):
-        return ['build', f'--executor-image-uri={self.base}', '--script=train.py', '--display-name=bundles', *flags]
+        return ['build', f'--executor-image-uri={self.base}', '--script=train.py', f'--display-name={type(self).__name__.lower()}', *flags]
 
     def build(self, *flags, status=0, env=None):
         return autopack(*self.words(*flags), cwd=self.project, status=status, env=env)
@@ -226,7 +226,7 @@ class Bundles(Base):
 
     def test_go_besides_a_registry_with_each_builder(self):
         place = self.place()
-        name = f'{testbed.registry()}/bundles/pushed:1'
+        name = f'{testbed.registry()}/bundles/bundles-pushed:1'
         for engine in ('direct', 'docker'):
             with self.subTest(engine):
                 self.build(f'--engine={engine}', f'--output-image-uri={name}', f'--output=bundle:{place}/{engine}',

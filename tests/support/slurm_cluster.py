@@ -35,7 +35,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
@@ -48,7 +48,7 @@ SelectTypeParameters=CR_Core
 GresTypes=gpu
 ReturnToService=2
 KillWait=2
-UnkillableStepTimeout=5
+UnkillableStepTimeout=30
 MinJobAge={memory}
 SlurmdTimeout=30
 InactiveLimit=0
@@ -61,10 +61,18 @@ PartitionName=short Nodes=n1,n2 MaxTime=2 DefaultTime=1 State=UP
 """
 
 OCI = """\
-RunTimeQuery="{runtime} --root={folder}/containers state %n.%u.%j.%s.%t"
+RunTimeQuery="{folder}/query %n.%u.%j.%s.%t"
 RunTimeKill="{runtime} --root={folder}/containers kill -a %n.%u.%j.%s.%t SIGKILL"
 RunTimeDelete="{runtime} --root={folder}/containers delete --force %n.%u.%j.%s.%t"
 RunTimeRun="{runtime} --root={folder}/containers run --bundle=%b %n.%u.%j.%s.%t"
+"""
+
+
+# Slurm 22.05 waits for a container of which the runtime knows nothing, until it drains the node as unable to kill it. A
+# program that was killed has no container any more.
+QUERY = """\
+#!/bin/sh
+{runtime} --root={folder}/containers state "$1" 2> /dev/null || echo '{{"id": "'"$1"'", "status": "stopped"}}'
 """
 
 
@@ -87,6 +95,8 @@ class Cluster:
         runc = shutil.which('runc', path=os.environ['PATH'] + ':/usr/sbin')
         runtime = runc or f'{shutil.which("crun")} --cgroup-manager=disabled'
         (self.folder / 'oci.conf').write_text(OCI.format(folder=self.folder, runtime=runtime))
+        (self.folder / 'query').write_text(QUERY.format(folder=self.folder, runtime=runtime))
+        (self.folder / 'query').chmod(0o755)
         for name in ('state', 'containers', *(f'spool-{node}' for node in NODES)):
             (self.folder / name).mkdir()
         hosts = pathlib.Path('/etc/hosts').read_text() + ''.join(f'{ADDRESSES[node]} {node}\n' for node in NODES)
