@@ -1,12 +1,14 @@
 """The variables that say where a replica is are the same bytes wherever a job runs, but for host names and the word `cloud`.
 
 `tests/golden/environment.json` contains them, as Vertex AI documents them. Each submitter's are compared with it: those of a
-job on this machine as its containers print them, those for Kubernetes from the object, after its documented expansion.
+job on this machine as its containers print them, those for Kubernetes from the object, after its documented expansion, those
+for Slurm from the script, run with commands of Slurm that only print.
 """
 
 import json
 import os
 import re
+import sys
 import unittest
 
 import testbed
@@ -80,6 +82,24 @@ class Environments(unittest.TestCase):
                 found[f'{pool["name"]}-{index}'] = {name: variables[name] for name in NAMES}
                 rank += 1
         self.compare(found)
+
+    def test_on_slurm(self):
+        srun = f'#!{sys.executable}\n' + PROGRAM + '\n'
+        folder = testbed.write_tree({'job.json': json.dumps(job('registry.example/i@sha256:' + '0' * 64)),
+                                     'bin/scontrol': '#!/bin/sh\nprintf "%s\\n" $3\n', 'bin/srun': srun})
+        for name in ('scontrol', 'srun'):
+            (folder / 'bin' / name).chmod(0o755)
+        printed = autopack('submit', '--submitter=slurm', '--display-name=environment', '--config=job.json', '--dry-run',
+                           cwd=folder).out
+        script, _, variables = printed.partition('# The file `environment`:\n')
+        (folder / 'script').write_text(script)
+        (folder / 'environment').write_text(variables)
+        env = testbed.environment(PATH=f'{folder}/bin:{os.environ["PATH"]}', SLURM_JOB_ID='7',
+                                  SLURM_JOB_NODELIST_HET_GROUP_0='a0', SLURM_JOB_NODELIST_HET_GROUP_1='b0 b1')
+        testbed.run(['sh', 'script'], cwd=folder, env=env)
+        # The job ends with its first replica.
+        testbed.wait_until(lambda: len(list((folder / 'exits').glob('*[0-9]'))) == sum(COUNTS), what='all replicas')
+        self.compare({log.stem: json.loads(log.read_text()) for log in (folder / 'logs').iterdir()})
 
 
 if __name__ == '__main__':
