@@ -49,13 +49,15 @@ public:
 
   std::unique_ptr<submit::Submitter> make_submitter(Session& session,
                                                     ClusterSubmission submission) override {
-    slurm::SlurmOptions options{.connection = connect(session, login_),
-                                .queue = queue_,
-                                .shared_directory = slurm::read_shared_directory(directory_),
-                                .container = slurm::read_container_kind(containers_),
-                                .reporter = session.services.reporter,
-                                .cancellation = session.services.cancellation,
-                                .created = std::move(submission.created)};
+    slurm::SlurmOptions options{
+        .connection = connect(session, login_),
+        .queue = queue_,
+        .shared_directory = slurm::read_shared_directory(directory_),
+        .container = slurm::read_container_kind(containers_),
+        .records = session.services.environment.cache_directory() / "submissions",
+        .reporter = session.services.reporter,
+        .cancellation = session.services.cancellation,
+        .created = std::move(submission.created)};
     for (const auto& text : session.flags.listed("--container-mounts")) {
       options.mounts.push_back(slurm::read_mount(text));
     }

@@ -64,6 +64,9 @@ public:
   /// Returns the object if it exists and is ours; null otherwise.
   json look(Api& api) const;
 
+  /// Returns true if an answer was unclear.
+  bool may_exist() const { return may_exist_; }
+
   std::string job_name() const {
     return ObjectName{.context = options_.api->login().access().context,
                       .name_space = options_.object.name_space,
@@ -304,9 +307,9 @@ submit::SubmittedJob KubernetesSubmitter::submit(const job::Job& job) {
     throw interruption(creation, kind, record);
   } catch (const http::TransportError&) {
     throw;
-  } catch (const Error& error) {
-    // A clear refusal; after an unclear answer the next run looks for the job.
-    if (error.message().find("not known") == std::string::npos) {
+  } catch (const Error&) {
+    // After an unclear answer the next run looks for the job.
+    if (!creation.may_exist()) {
       record.settle();
     }
     throw;

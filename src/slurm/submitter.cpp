@@ -1,6 +1,7 @@
 #include "slurm/submitter.hpp"
 
 #include "base/contains.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -10,13 +11,13 @@
 #include "slurm/bundle.hpp"
 #include "slurm/commands.hpp"
 #include "slurm/state.hpp"
+#include "submit/submission_record.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <random>
 #include <utility>
 
 // sbatch has no request id. So the job's directory remembers its number, and its comment says which
@@ -32,11 +33,6 @@ using nlohmann::json;
 
 constexpr std::array waits{1000ms, 3000ms, 10'000ms};  ///< before each new attempt
 constexpr auto* dry_run_submission = "00000000000000000000000000000000";
-
-std::string new_submission() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-}
 
 std::size_t largest_pool(const job::Spec& spec) {
   const auto counts = job::replica_counts(spec);
@@ -70,7 +66,9 @@ private:
   ContainerKind choose_container();
   ScriptRequest request_of(const job::Job& job, ContainerKind kind) const;
   PoolProgram program_of(const job::Pool& pool, ContainerKind kind);
-  std::string send(const job::Job& job, const Submission& submission);
+  std::string key_of(const job::Job& job, ContainerKind kind) const;
+  /// Sets `is_refused` if Slurm surely has no such job.
+  std::string send(const job::Job& job, const Submission& submission, bool& is_refused);
   Error unclear(const job::Job& job, const Submission& submission, const std::string& why) const;
   void sleep(std::chrono::milliseconds time) const;
 
@@ -228,8 +226,18 @@ void SlurmSubmitter::sleep(std::chrono::milliseconds time) const {
   }
 }
 
+/// Returns a text that is the same for the same job on the same cluster.
+std::string SlurmSubmitter::key_of(const job::Job& job, ContainerKind kind) const {
+  const auto script = write_script(request_of(job, kind));
+  return sha256(options_.connection->name() + "\n" + facts_->directory + "\n" + script.batch +
+                script.environment)
+      .hex();
+}
+
 /// Returns the job's number.
-std::string SlurmSubmitter::send(const job::Job& job, const Submission& submission) {
+std::string SlurmSubmitter::send(const job::Job& job,
+                                 const Submission& submission,
+                                 bool& is_refused) {
   const auto script = submit_script(submission);
   for (std::size_t tries = 0;; ++tries) {
     // An interruption must not leave open whether the job exists.
@@ -239,6 +247,7 @@ std::string SlurmSubmitter::send(const job::Job& job, const Submission& submissi
       return *id;
     }
     if (answer.is_whole && answer.status != submit_unclear) {
+      is_refused = true;
       throw Error(ErrorKind::remote, fmt::format("Slurm does not take the job `{}`", job_name(job)))
           .cause(answer.errors);
     }
@@ -261,8 +270,6 @@ std::string SlurmSubmitter::send(const job::Job& job, const Submission& submissi
 submit::SubmittedJob SlurmSubmitter::submit(const job::Job& job) {
   const auto kind = choose_container();
   auto request = request_of(job, kind);
-  const Submission named{.id = new_submission()};
-  request.submission = named.id;
   for (std::size_t i = 0; i < job.spec.pools.size(); ++i) {
     if (job.spec.pools[i].container) {
       request.programs[i] = program_of(job.spec.pools[i], kind);
@@ -277,11 +284,28 @@ submit::SubmittedJob SlurmSubmitter::submit(const job::Job& job) {
   if (options_.cancellation != nullptr) {
     options_.cancellation->throw_if_requested();
   }
-  const Submission submission{.id = named.id,
+  submit::Submission kept{options_.records, key_of(job, kind), submit::new_submission_id(), ""};
+  request.submission = kept.id();
+  if (kept.is_left()) {
+    options_.reporter->warn(Problem::warning(
+        {.message = "an earlier run ended before it could report this job: it is submitted only "
+                    "if Slurm does not have it"}));
+  }
+  const Submission submission{.id = kept.id(),
                               .directory = facts().directory,
                               .script = write_script(request),
                               .record = print_json(record)};
-  const auto id = send(job, submission);
+  const auto id = [&] {
+    bool is_refused = false;
+    try {
+      return send(job, submission, is_refused);
+    } catch (const Error&) {
+      if (is_refused) {
+        kept.settle();
+      }
+      throw;  // the next run of this submission asks whether the job exists
+    }
+  }();
   KnownJob created{.id = id,
                    .submission = submission.id,
                    .record = submission.record,
@@ -291,6 +315,7 @@ submit::SubmittedJob SlurmSubmitter::submit(const job::Job& job) {
   submit::SubmittedJob result{.name = text_at(resource, "name"),
                               .answer = std::make_shared<const json>(std::move(resource))};
   options_.created(result);
+  kept.settle();
   if (options_.cancellation != nullptr && options_.cancellation->requested) {
     throw Interrupted{
         Error(ErrorKind::interrupted, "interrupted; the job was created and continues")

@@ -6,6 +6,7 @@
 #include "slurm/script.hpp"
 #include "submit/submitter.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +24,8 @@ struct SlurmOptions {
   std::optional<ContainerKind> container{};  ///< absent: what the cluster has
   /// Opens an image `HOST/REPOSITORY@sha256:...`.
   std::function<image::Source(const std::string& image)> open{};
+  /// Submissions are recorded here before they are sent; absent: no record.
+  std::optional<std::filesystem::path> records{};
   Reporter* reporter{nullptr};
   const Cancellation* cancellation{nullptr};
   /// Gets the job as soon as it is known to exist.

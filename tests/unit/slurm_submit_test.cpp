@@ -115,6 +115,7 @@ struct Submission {
   std::shared_ptr<Login> login = std::make_shared<Login>();
   testing::RecordingReporter reporter{};
   std::vector<std::string> created{};
+  std::optional<fs::path> records{};
 
   submit::SubmittedJob submit() {
     job::Job job{.display_name = "taxi"};
@@ -123,6 +124,7 @@ struct Submission {
                {.connection = login,
                 .shared_directory = slurm::default_shared_directory,
                 .open = open_image,
+                .records = records,
                 .reporter = &reporter,
                 .created = [&](const auto& one) { created.push_back(one.name.value()); },
                 .sleep = [](std::chrono::milliseconds) {}})
@@ -170,11 +172,28 @@ TEST_CASE("without an answer to whether the job exists, sbatch is not called") {
   CHECK(one.created.empty());
 }
 
-TEST_CASE("a refusal of Slurm is final") {
+TEST_CASE("a run that continues a killed one makes no second job on Slurm") {
+  const ScratchDirectory records{"slurm-records"};
   Submission one;
+  one.records = records.path();
+  one.login->lost = 100;  // it never knows, as if it were killed
+  CHECK_THROWS_WITH(one.submit(), "it is not known whether job `taxi` was submitted");
+  CHECK_FALSE(fs::is_empty(records.path()));
+  one.login->lost = 0;
+  CHECK(one.submit().name == "slurm/-/1");
+  CHECK(one.login->count() == 1);
+  CHECK(fs::is_empty(records.path()));
+  CHECK(one.submit().name == "slurm/-/2");
+}
+
+TEST_CASE("a refusal of Slurm is final, and leaves no record") {
+  Submission one;
+  const ScratchDirectory records{"slurm-records"};
+  one.records = records.path();
   one.login->set("refuses");
   CHECK_THROWS_WITH(one.submit(), "Slurm does not take the job `taxi`");
   CHECK(one.login->attempts == 1);
+  CHECK(fs::is_empty(records.path()));
 }
 
 TEST_CASE("files of a job on Slurm are for its user alone") {
