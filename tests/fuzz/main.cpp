@@ -33,6 +33,8 @@ void autopack::fuzz::fail(const std::string& what) {
 }
 
 /// AUTOPACK_FUZZ_TARGET names what is fuzzed; without it the names are printed.
+// The names are libFuzzer's.
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
   const char* wanted = std::getenv("AUTOPACK_FUZZ_TARGET");
   for (const auto& known : all_targets()) {
@@ -48,6 +50,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*arguments*/) {
   return 0;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     target.run({reinterpret_cast<const char*>(data), size});

@@ -86,7 +86,8 @@ def code_steps(lines):
 
 # What `autopack run` prints in the other examples that have a program.
 ALONE = {'cluster': 'rank 0 of 1: slope 3.00 offset 2.00', 'own-dockerfile': 'lines: 0', 'settings': 'steps: 5',
-         'tune': 'loss: 0.0', 'pre-commit': 'slope 3.0, intercept 2.0'}
+         'tune': 'loss: 0.0', 'pre-commit': 'slope 3.0, intercept 2.0', 'kubernetes': 'slope 3.0 offset 2.0',
+         'slurm': "model: {'slope': 3.0, 'offset': 2.0}"}
 # An engine builds the Dockerfile of one, and runs the setup.py of the other.
 NEED_ENGINE = {'own-dockerfile', 'setup-py'}
 NO_PROGRAM = {'ci', 'guide', 'pictures', 'translate'}

@@ -6,6 +6,7 @@ Fake nodes run the pods. A pod runs until a test ends it, or does what its annot
 import functools
 import json
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -106,6 +107,18 @@ class OnKubernetes(unittest.TestCase):
 
 class Shapes(OnKubernetes):
     """What each shape of a job becomes."""
+
+    def test_the_example_runs_as_its_page_says(self):
+        folder = testbed.example('kubernetes')
+        command = re.search(r'^ {4}autopack (submit .*?)\n\n', (folder / 'README.md').read_text(), re.MULTILINE | re.DOTALL)
+        words = shlex.split(command.group(1).replace('\\\n', ' ').replace('BASE', testbed.pushed_executor('kubernetes-executor'))
+                            .replace('REGISTRY/line', testbed.image_name('line')))
+        answer = autopack(*words, cwd=folder, env=self.environment())
+        whole = answer.out.strip()
+        self.addCleanup(self.forget, whole)
+        container = self.object_of(whole)['spec']['template']['spec']['containers'][0]
+        self.assertRegex(container['image'], r'/line[^@]*@sha256:[0-9a-f]{64}$')
+        self.assertIn(f'autopack jobs logs -f {whole}', answer.err)
 
     def test_one_replica_is_a_job(self):
         whole, pods = self.started(pool(), '--args=--epochs,3', '--timeout=2h')

@@ -160,7 +160,7 @@ TEST_CASE("each replica on Slurm gets the variables that Vertex AI gives it") {
 TEST_CASE("values of a user's variables arrive unchanged on Slurm") {
   const std::vector<std::string> strange{
       "it's",    "two\nlines\n", "$(touch /tmp/x)", "`id`",  "a\\b\"c",    "",           "!!",
-      "* ? [a]", "\xff\xfe",     "--export=ALL",    "a,b=c", "$HOME ${A}", "'\"'\"'\\''"};
+      "* ? [a]", "\xff\xfe",     "--export=ALL",    "a,b=c", "$HOME ${A}", R"('"'"'\'')"};
   std::vector<job::Variable> env;
   for (std::size_t i = 0; i < strange.size(); ++i) {
     env.push_back(
