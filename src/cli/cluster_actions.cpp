@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 namespace autopack::cli {
@@ -74,33 +75,43 @@ int cancel_cluster_job(Session& session, submit::ClusterJobs& jobs, json job) {
   return report_cancelled(session, job, name, had_ended);
 }
 
-/// Reports states as `report_states`, each with the cluster's reason.
-std::function<void(const json& job)> report_changes(Session& session) {
-  return [report = report_states(session.console), &session,
-          reported = std::string{}](const json& job) mutable {
-    report(std::make_shared<const json>(job));
+/// Reports the states of a job as report_states does, each with the cluster's reason.
+class StateReports {
+public:
+  explicit StateReports(Session& session)
+      : session_{session}, report_{report_states(session.console)} {}
+
+  void report(const json& job) {
+    report_(std::make_shared<const json>(job));
     const auto detail = text_at(job, "detail");
-    if (!detail.empty() && detail != reported) {
-      session.console.done("Reason", printable(detail));
+    if (!detail.empty() && detail != reported_) {
+      session_.console.done("Reason", printable(detail));
     }
-    reported = detail;
-  };
-}
+    reported_ = detail;
+  }
+
+private:
+  Session& session_;
+  std::function<void(const google::Job& job)> report_;
+  std::string reported_{};
+};
 
 int stream_cluster_logs(Session& session,
                         submit::ClusterJobs& jobs,
                         const std::string& name,
                         const ClusterAction& action) {
   LogText text{session.format, session.console.output_paint(), action.together};
+  StateReports reports{session};
   const auto ended = jobs.watch({.name = name,
                                  .with_logs = true,
                                  .follows = action.follows,
                                  .task = action.task,
                                  .longest_wait = action.longest_wait,
-                                 .changed = report_changes(session),
-                                 .logged = [&](const google::LogEntry& entry) {
-                                   session.console.program_output(text.render(entry));
-                                 }});
+                                 .changed = [&](const json& changed) { reports.report(changed); },
+                                 .logged =
+                                     [&](const google::LogEntry& entry) {
+                                       session.console.program_output(text.render(entry));
+                                     }});
   const auto failure = action.follows ? submit::failure_of(ended) : std::nullopt;
   if (failure) {
     throw *failure;
@@ -127,8 +138,11 @@ int act_on_cluster(Session& session, submit::ClusterJobs& jobs, const ClusterAct
     return cancel_cluster_job(session, jobs, std::move(job));
   }
   if (action.action == "wait") {
+    StateReports reports{session};
     const auto ended = jobs.watch(
-        {.name = name, .longest_wait = action.longest_wait, .changed = report_changes(session)});
+        {.name = name, .longest_wait = action.longest_wait, .changed = [&](const json& changed) {
+           reports.report(changed);
+         }});
     return report_ended(session, ended, name);
   }
   return stream_cluster_logs(session, jobs, name, action);
@@ -139,13 +153,15 @@ json follow_cluster_job(Session& session,
                         const std::string& name,
                         const FollowFlags& flags) {
   LogText text{{}, session.console.error_paint(), false};
+  StateReports reports{session};
   return jobs.watch({.name = name,
                      .with_logs = flags.stream_logs,
                      .longest_wait = longest_wait(flags.polling_interval),
-                     .changed = report_changes(session),
-                     .logged = [&](const google::LogEntry& entry) {
-                       session.console.program_errors(text.render(entry));
-                     }});
+                     .changed = [&](const json& changed) { reports.report(changed); },
+                     .logged =
+                         [&](const google::LogEntry& entry) {
+                           session.console.program_errors(text.render(entry));
+                         }});
 }
 
 }  // namespace autopack::cli
