@@ -49,7 +49,7 @@ std::string deliver(Connection& connection,
   const auto began = std::chrono::steady_clock::now();
   std::uint64_t size = 0;
   {
-    const LiveStep step{reporter, fmt::format("sending the image to `{}`", connection.name())};
+    const LiveStep step{reporter, "sending the image to " + connection.place()};
     connection.send(receiver_path(directory, key), [&](const Take& out) {
       bundle::write_bundle_archive(source, {.user = user.id, .group = user.group, .is_root = false},
                                    [&](std::string_view bytes) {

@@ -153,6 +153,10 @@ std::string Connection::name() const {
          (login_->port ? ":" + std::to_string(*login_->port) : "");
 }
 
+std::string Connection::place() const {
+  return login_ ? "`" + printable(name()) + "`" : "this machine";
+}
+
 std::vector<std::string> Connection::words(const std::string& command) {
   if (!login_) {
     return {"/bin/sh", "-c", "trap '' INT QUIT; exec " + command};

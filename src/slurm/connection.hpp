@@ -41,6 +41,9 @@ public:
   /// Returns `[USER@]HOST[:PORT]`; `-` for this machine.
   std::string name() const;
 
+  /// Returns the same for messages: "`HOST`" or "this machine".
+  std::string place() const;
+
   /// Throws Interrupted as soon as the user stops the run: `yes`. `no` waits for the end, for what
   /// must not be left half done.
   enum class Stops { yes, no };

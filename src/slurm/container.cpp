@@ -236,8 +236,7 @@ std::string container_starter(ContainerKind kind,
 
 Error no_containers(const std::string& where) {
   return Error(ErrorKind::remote,
-               fmt::format("the cluster of `{}` has nothing that starts a container",
-                           printable(where)))
+               fmt::format("the cluster of {} has nothing that starts a container", where))
       .cause(
           "srun has no `--container-image` (pyxis), there is no oci.conf for `--container`, and "
           "no `apptainer`")

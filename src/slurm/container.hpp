@@ -66,7 +66,7 @@ std::string container_starter(ContainerKind kind,
                               const std::string& directory,
                               const std::vector<Mount>& mounts);
 
-/// Returns the error for a cluster that has none of them.
+/// Returns the error for a cluster that has none of them; `where` is as Connection::place.
 Error no_containers(const std::string& where);
 
 }  // namespace autopack::slurm

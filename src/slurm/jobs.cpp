@@ -137,8 +137,8 @@ private:
 std::vector<KnownJob> SlurmJobs::known(const std::optional<std::string>& id) const {
   const auto answer = options_.connection->run(jobs_script(options_.shared_directory, id));
   if (answer.status != 0 || !("\n" + answer.output).ends_with("\nend\n")) {
-    throw Error(ErrorKind::remote, fmt::format("Slurm on `{}` did not say which jobs there are",
-                                               printable(options_.connection->name())))
+    throw Error(ErrorKind::remote,
+                fmt::format("Slurm on {} did not list its jobs", options_.connection->place()))
         .cause(answer.errors);
   }
   return read_jobs(answer.output);
@@ -148,8 +148,8 @@ std::vector<KnownJob> SlurmJobs::known(const std::optional<std::string>& id) con
 std::string SlurmJobs::id_of(const std::string& name) const {
   const auto parsed = parse_slurm_name(name);
   if (!parsed || parsed->login != options_.connection->name()) {
-    throw Error(ErrorKind::usage, fmt::format("`{}` is not a job of `{}`", printable(name),
-                                              printable(options_.connection->name())));
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not a job of {}", printable(name),
+                                              options_.connection->place()));
   }
   return parsed->id;
 }
@@ -235,7 +235,7 @@ json SlurmJobs::follow(const submit::ClusterWatch& watch, const std::string& id)
         }
       }
       if (failures.ended()) {
-        options_.reporter->done("Reached", fmt::format("`{}` again", options_.connection->name()));
+        options_.reporter->done("Reached", options_.connection->place() + " again");
       }
       if (has_ended || !watch.follows) {
         lines.finish();

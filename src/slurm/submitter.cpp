@@ -39,12 +39,13 @@ std::size_t largest_pool(const job::Spec& spec) {
   return counts.empty() ? 0 : *std::ranges::max_element(counts);
 }
 
-Error missing_commands(const ClusterFacts& facts, const std::string& where) {
-  Error error{ErrorKind::remote, fmt::format("`{}` has no `{}`", printable(where),
+Error missing_commands(const ClusterFacts& facts, const Connection& connection) {
+  Error error{ErrorKind::remote, fmt::format("{} has no `{}`", connection.place(),
                                              printable(join(facts.missing, "`, `")))};
-  return error.hint(where == "-" ? "`--login=HOST` names a machine that has Slurm's commands"
-                                 : "is this the login machine of the cluster? Its PATH for ssh "
-                                   "must have Slurm's commands");
+  return error.hint(connection.name() == "-"
+                        ? "`--login=HOST` names a machine that has Slurm's commands"
+                        : "is this the login machine of the cluster? Its PATH for ssh "
+                          "must have Slurm's commands");
 }
 
 class SlurmSubmitter final : public submit::Submitter {
@@ -82,12 +83,12 @@ const ClusterFacts& SlurmSubmitter::facts() {
     const auto answer = options_.connection->run(facts_script(options_.shared_directory));
     auto found = read_facts(answer.output);
     if (!found) {
-      throw Error(ErrorKind::remote, fmt::format("`{}` did not say what it has",
-                                                 printable(options_.connection->name())))
+      throw Error(ErrorKind::remote,
+                  fmt::format("{} did not say what it has", options_.connection->place()))
           .cause(answer.errors);
     }
     if (!found->missing.empty()) {
-      throw missing_commands(*found, options_.connection->name());
+      throw missing_commands(*found, *options_.connection);
     }
     facts_ = std::move(found);
   }
@@ -98,9 +99,9 @@ ContainerKind SlurmSubmitter::choose_container() {
   const auto& there = facts().containers;
   if (options_.container) {
     if (!contains(there, *options_.container)) {
-      Error error{ErrorKind::remote, fmt::format("the cluster of `{}` has no {}",
-                                                 printable(options_.connection->name()),
-                                                 describe(*options_.container))};
+      Error error{ErrorKind::remote,
+                  fmt::format("the cluster of {} has no {}", options_.connection->place(),
+                              describe(*options_.container))};
       std::vector<std::string> words;
       for (const auto one : there) {
         words.emplace_back(to_string(one));
@@ -112,7 +113,7 @@ ContainerKind SlurmSubmitter::choose_container() {
     return *options_.container;
   }
   if (there.empty()) {
-    throw no_containers(options_.connection->name());
+    throw no_containers(options_.connection->place());
   }
   return there.front();
 }
@@ -138,7 +139,7 @@ Problems SlurmSubmitter::ask(const job::Job& job) {
   try {
     const auto kind = choose_container();
     options_.reporter->done(
-        "Using", fmt::format("{} on `{}`{}", describe(kind), options_.connection->name(),
+        "Using", fmt::format("{} on {}{}", describe(kind), options_.connection->place(),
                              options_.container ? "" : " (`--containers` names another)"));
     const auto answer =
         options_.connection->run(test_script(write_script(request_of(job, kind)).batch));
