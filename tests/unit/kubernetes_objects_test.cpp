@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace autopack::kubernetes_objects_test {
@@ -85,13 +86,12 @@ void check_golden(const std::string& name, const json& object) {
 std::string expanded(const std::string& text, const std::map<std::string, std::string>& known) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '$' || at + 1 == text.size()) {
-      result += text[at];
-    } else if (text[at + 1] == '$') {
+    const std::string_view rest = std::string_view{text}.substr(at);
+    const auto end = text.find(')', at);
+    if (rest.starts_with("$$")) {
       result += '$';
       ++at;
-    } else if (const auto end = text.find(')', at);
-               text[at + 1] == '(' && end != std::string::npos) {
+    } else if (rest.starts_with("$(") && end != std::string::npos) {
       const auto name = text.substr(at + 2, end - at - 2);
       const auto found = known.find(name);
       result += found == known.end() ? text.substr(at, end - at + 1) : found->second;
@@ -173,8 +173,8 @@ TEST_CASE("jobs become the objects of the golden files") {
 
 TEST_CASE("names are valid for the longest name of a pod") {
   const auto longest = std::string(100, 'a');
-  const auto name_of = [&](const std::string& display_name, std::vector<std::int64_t> replicas,
-                           ObjectKind kind) {
+  const auto name_of = [&](const std::string& display_name,
+                           const std::vector<std::int64_t>& replicas, ObjectKind kind) {
     auto job = job_of(replicas);
     job.display_name = display_name;
     return kubernetes::object_name(job, id, kind);
