@@ -24,7 +24,7 @@ struct Merged {
   Contents contents{};
 
   std::shared_ptr<const RootFile> at(const std::string& path) const {
-    const auto found = image::find_in_root(root, path);
+    auto found = image::find_in_root(root, path);
     REQUIRE_MESSAGE(found, path);
     return found;
   }
