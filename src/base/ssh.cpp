@@ -30,7 +30,7 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return is_number && port > 0 ? std::optional{port} : std::nullopt;
 }
 
-/// Returns the words that say where ssh connects to.
+/// Returns the words of ssh for the address.
 std::vector<std::string> ssh_target(const SshAddress& address) {
   std::vector<std::string> words;
   if (address.user) {

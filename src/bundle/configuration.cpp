@@ -2,10 +2,10 @@
 #include "base/text.hpp"
 #include "bundle/bundle.hpp"
 #include "bundle/mark.hpp"
+#include "image/runtime_configuration.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 namespace autopack::bundle {
@@ -14,9 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-/// What an engine sets in a container whose image does not.
-constexpr auto* usual_path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
 /// What an engine permits the root of a container.
 json capabilities() {
   return json::array({"CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER",
@@ -24,12 +21,7 @@ json capabilities() {
                       "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_CHROOT"});
 }
 
-json mount(const char* destination,
-           const char* type,
-           const char* source,
-           const std::vector<std::string>& options) {
-  return {{"destination", destination}, {"type", type}, {"source", source}, {"options", options}};
-}
+using image::runtime_mount;
 
 json mounts(bool is_root) {
   std::vector<std::string> terminals{"nosuid", "noexec", "newinstance", "ptmxmode=0666",
@@ -38,23 +30,24 @@ json mounts(bool is_root) {
     terminals.emplace_back("gid=5");  // no other user has this group in the container
   }
   auto all = json::array({
-      mount("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}),
-      mount("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}),
-      mount("/dev/pts", "devpts", "devpts", terminals),
-      mount("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777"}),
-      mount("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}),
+      runtime_mount("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}),
+      runtime_mount("/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}),
+      runtime_mount("/dev/pts", "devpts", "devpts", terminals),
+      runtime_mount("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777"}),
+      runtime_mount("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}),
   });
   if (is_root) {
-    all.push_back(mount("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}));
-    all.push_back(mount("/sys/fs/cgroup", "cgroup", "cgroup",
-                        {"nosuid", "noexec", "nodev", "relatime", "ro"}));
+    all.push_back(runtime_mount("/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}));
+    all.push_back(runtime_mount("/sys/fs/cgroup", "cgroup", "cgroup",
+                                {"nosuid", "noexec", "nodev", "relatime", "ro"}));
   } else {
     // sysfs belongs to the namespace of the network, which is the machine's.
-    all.push_back(mount("/sys", "none", "/sys", {"rbind", "nosuid", "noexec", "nodev", "ro"}));
+    all.push_back(
+        runtime_mount("/sys", "none", "/sys", {"rbind", "nosuid", "noexec", "nodev", "ro"}));
   }
   // The container has the machine's network.
   for (const auto* file : {"/etc/resolv.conf", "/etc/hosts"}) {
-    all.push_back(mount(file, "bind", file, {"bind", "ro"}));
+    all.push_back(runtime_mount(file, "bind", file, {"bind", "ro"}));
   }
   return all;
 }
@@ -69,20 +62,6 @@ json process_of(const image::Configuration& configuration,
     words.emplace_back("sh");
   }
   const auto user = image::process_user(configuration.user(), read);
-  auto variables = configuration.environment();
-  const auto has = [&](const char* start) {
-    return std::ranges::any_of(variables, [&](const auto& one) { return one.starts_with(start); });
-  };
-  if (!has("PATH=")) {
-    variables.insert(variables.begin(), usual_path);
-  }
-  if (!has("HOME=")) {
-    variables.push_back("HOME=" + user.home);
-  }
-  std::string directory = configuration.working_directory();
-  if (!directory.starts_with('/')) {
-    directory.insert(0, "/");
-  }
   json account{{"uid", 0}, {"gid", 0}};
   json permitted{{"bounding", capabilities()}};
   if (starter.is_root) {
@@ -97,8 +76,8 @@ json process_of(const image::Configuration& configuration,
   return {{"terminal", false},
           {"user", std::move(account)},
           {"args", words},
-          {"env", variables},
-          {"cwd", directory},
+          {"env", image::with_usual_variables(configuration.environment(), user.home)},
+          {"cwd", configuration.working_directory()},
           {"capabilities", std::move(permitted)},
           {"noNewPrivileges", !starter.is_root}};
 }

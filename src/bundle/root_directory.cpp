@@ -75,7 +75,7 @@ void write_content(int file, const image::Reader& content) {
   while (const std::size_t count = content(buffer.data(), buffer.size())) {
     const std::string_view bytes{buffer.data(), count};
     for (std::size_t at = 0; at < count;) {
-      // Blocks of the file, whatever pieces the reader gives.
+      // Aligned to blocks of the file, not to the pieces of the reader.
       const std::size_t end = std::min(count, at + block_size - (size + at) % block_size);
       std::size_t last = end;
       const bool hole = is_zero(bytes.substr(at, end - at));

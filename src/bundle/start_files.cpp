@@ -21,10 +21,7 @@ std::string shell_words(const std::vector<std::string>& words) {
 
 /// Returns the commands that start the image's program; arguments replace `Cmd`.
 std::string start_of(const image::Configuration& configuration) {
-  auto directory = configuration.working_directory();
-  if (!directory.starts_with('/')) {
-    directory.insert(0, "/");
-  }
+  const auto directory = configuration.working_directory();
   const auto program = shell_words(configuration.entrypoint());
   auto whole = program + shell_words(configuration.command());
   if (whole.empty()) {

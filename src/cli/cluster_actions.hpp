@@ -29,7 +29,7 @@ struct ClusterAction {
 /// an action that clusters do not have.
 int act_on_cluster(Session& session, submit::ClusterJobs& jobs, const ClusterAction& action);
 
-/// Follows the job `name` to its end as `--wait` and `--stream-logs` say. Returns the ended job.
+/// Follows the job `name` to its end for `--wait` and `--stream-logs`. Returns the ended job.
 nlohmann::json follow_cluster_job(Session& session,
                                   submit::ClusterJobs& jobs,
                                   const std::string& name,

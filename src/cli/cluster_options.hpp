@@ -30,7 +30,7 @@ public:
   virtual std::vector<std::string_view> own_flags() const = 0;
   /// Adds the flags of `submit` and `tune`.
   virtual void add_submit_flags(FlagSet& flags) = 0;
-  /// Adds the flags of `jobs`: those that say where the jobs are.
+  /// Adds the flags of `jobs`: those for the place of the jobs.
   virtual void add_jobs_flags(FlagSet& flags) = 0;
   /// Throws Error(usage) for unreadable flags and settings.
   virtual std::unique_ptr<submit::Submitter> make_submitter(Session& session,

@@ -15,7 +15,7 @@ int report_cancelled(Session& session,
                      const std::string& name,
                      bool had_ended);
 
-/// Prints `jobs` on standard output as `--format` says.
+/// Prints `jobs` on standard output in the requested `--format`.
 int report_list(Session& session, const std::vector<nlohmann::json>& jobs);
 
 /// Prints a job on standard output, and warns about the known reason of a failure.

@@ -62,7 +62,7 @@ public:
       options.mounts.push_back(slurm::read_mount(text));
     }
     options.open = [&services = session.services](const std::string& name) {
-      return named_image(services, name, platform);
+      return named_image(services, image::Reference::parse(name), platform);
     };
     return slurm::make_slurm_submitter(std::move(options));
   }

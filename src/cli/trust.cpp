@@ -313,7 +313,7 @@ private:
         break;
       case Reach::pod_template:
         if (is_document_) {
-          add(flag, "an object", "it says what the pods may reach", value.text());
+          add(flag, "an object", "it decides what the pods may reach", value.text());
         } else {
           look_at_path(flag, value.text(), value.text());
         }

@@ -108,7 +108,12 @@ std::vector<std::string> Configuration::command() const {
 
 std::string Configuration::working_directory() const {
   try {
-    return value_or_empty<std::string>(document_->at("config"), "WorkingDir");
+    auto directory = "/" + value_or_empty<std::string>(document_->at("config"), "WorkingDir");
+    directory.erase(0, directory.starts_with("//") ? 1 : 0);
+    while (directory.size() > 1 && directory.ends_with('/')) {
+      directory.pop_back();
+    }
+    return directory;
   } catch (const json::exception& error) {
     throw Error(ErrorKind::remote, "`WorkingDir` of the image cannot be read").cause(error.what());
   }

@@ -104,7 +104,8 @@ public:
   std::vector<std::string> entrypoint() const;
   /// Returns `Cmd`. Throws Error(remote) if it is not a list of words.
   std::vector<std::string> command() const;
-  /// Returns an empty text if the image does not set it. Throws Error(remote) if it is not a text.
+  /// Returns the absolute directory in which a program starts, `/` if the image sets none. Throws
+  /// Error(remote) if it is not a text.
   std::string working_directory() const;
   std::vector<std::string> environment() const;
   std::map<std::string, std::string> labels() const;

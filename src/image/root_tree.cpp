@@ -190,7 +190,7 @@ private:
       const std::string name = std::move(rest.back());
       rest.pop_back();
       if (step == most_components) {
-        throw Error(ErrorKind::environment, "its links lead too far");
+        throw Error(ErrorKind::environment, "it has too many symbolic links");
       }
       if (name.empty() || name == ".") {
         continue;
@@ -210,7 +210,7 @@ private:
       }
       if (S_ISLNK(next.file->mode)) {
         if (++links > most_followed) {
-          throw Error(ErrorKind::environment, "its links lead in a circle");
+          throw Error(ErrorKind::environment, "its symbolic links form a loop");
         }
         const auto target = split(next.file->target, '/');
         if (next.file->target.starts_with('/')) {
@@ -399,7 +399,7 @@ private:
   std::uint64_t bytes_{0};
 };
 
-/// Passes on exactly as many bytes as the header of `entry` says.
+/// Passes on exactly as many bytes as the header of `entry` has.
 Reader complete(const ArchiveEntry& entry, const Reader& content) {
   return [&, left = entry.size](char* buffer, std::size_t size) mutable {
     const std::size_t count = content(buffer, size);

@@ -27,7 +27,7 @@ struct Cluster {
   std::vector<Replica> replicas{};
 };
 
-/// Returns the number of replicas of each pool; 0 for a placeholder.
+/// Returns the number of replicas of each pool; 0 for an empty one.
 std::vector<std::size_t> replica_counts(const Spec& spec);
 
 }  // namespace autopack::job

@@ -57,7 +57,7 @@ json json_scalar(const YAML::Node& node, const std::string& name) {
     case ScalarKind::string: return text;
     case ScalarKind::other: break;
   }
-  throw unreadable_yaml(name, node.Mark(), "a tag that autopack does not know");
+  throw unreadable_yaml(name, node.Mark(), "a tag that autopack does not support");
 }
 
 // Bounds of load_yaml limit the depth. NOLINTNEXTLINE(misc-no-recursion)

@@ -117,7 +117,7 @@ void add_remedy(Error& error, const ApiCall& call, const ApiStatus& status, cons
     }
   } else if (status.lacks_namespace()) {
     error.hint("name another one: --namespace=NAME");
-    error.hint("make it: kubectl create namespace " + shell_quote(access.name_space));
+    error.hint("create it: kubectl create namespace " + shell_quote(access.name_space));
   } else if (status.code == 429) {
     error.hint("try again later: the API server is busy");
   }

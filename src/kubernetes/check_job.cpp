@@ -119,7 +119,7 @@ void Refusals::check_scheduling() {
   const auto& scheduling = *job_.spec.scheduling;
   const auto strategy = scheduling.strategy.value_or("");
   no_place(scheduling.max_wait.has_value(), path + "maxWaitDuration",
-           "a longest wait for capacity");
+           "a maximum wait for capacity");
   if (strategy == "SPOT" && !options_.is_gke) {
     refuse(path + "strategy", "only GKE has a common label for spot machines",
            {"choose your cluster's spot nodes in the pod template: nodeSelector and tolerations"});
@@ -174,7 +174,7 @@ void Refusals::check_shape() {
     problems_.push_back({.message = "a TrainJob needs the name of its runtime",
                          .origin = "`--object=trainjob`",
                          .hints = {"name it: --runtime=torch-distributed",
-                                   "see what there is: kubectl get clustertrainingruntimes"}});
+                                   "list them: kubectl get clustertrainingruntimes"}});
   }
   if (kind != ObjectKind::train_job && options_.runtime) {
     problems_.push_back({.message = "only a TrainJob has a runtime",
@@ -202,7 +202,7 @@ void Refusals::check_accelerator(const job::Machine& machine,
            {"leave the type out, and choose the nodes in the pod template: nodeSelector"});
   } else if (!options_.is_gke && names.products.empty()) {
     warn(path + "acceleratorType",
-         fmt::format("{}: the product name of `{}` is not known, so any GPU will do", name,
+         fmt::format("{}: the product name of `{}` is not known, so the job may get any GPU", name,
                      printable(type)),
          {"choose the nodes in the pod template: nodeSelector"});
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 // Vertex AI and Kubernetes expand `$(NAME)` in the same way: to an earlier variable of the list.
-// Vertex AI does so only in the values of variables, and knows no others than its own and the
+// Vertex AI does so only in the values of variables, and only for its own variables and the
 // user's. So everything else is escaped, and what differs between the replicas of a pool is a
 // variable from a field of the pod.
 

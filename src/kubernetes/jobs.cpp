@@ -121,7 +121,7 @@ bool Watcher::look() {
       found = observer_.find(name_);
       if (!found) {
         throw Error(ErrorKind::usage, fmt::format("there is no job `{}`", printable(watch_.name)))
-            .hint("see what there is: autopack jobs list --submitter=kubernetes");
+            .hint("list them: autopack jobs list --submitter=kubernetes");
       }
       kind_ = found->kind;
     } else {
@@ -222,7 +222,8 @@ json Watcher::run() {
       finish_logs();
       if (unread_pods_ > 0) {
         options_.reporter->warn(Problem::warning(
-            {.message = "the pods of the job cannot be listed, so its log may be incomplete"}));
+            {.message =
+                 "the pods of the job cannot be listed, so that its log may be incomplete"}));
       }
       return job_;
     }
@@ -330,7 +331,7 @@ void KubernetesJobs::cancel(const std::string& name) {
   const auto found = observer_.find(object_of(name));
   if (!found) {
     throw Error(ErrorKind::usage, fmt::format("there is no job `{}`", printable(name)))
-        .hint("see what there is: autopack jobs list --submitter=kubernetes");
+        .hint("list them: autopack jobs list --submitter=kubernetes");
   }
   const auto job = job_of({.kind = found->kind, .object = found->object}, "");
   if (submit::state_of(job).ended) {

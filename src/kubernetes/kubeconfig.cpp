@@ -209,7 +209,7 @@ const Entry& find_entry(const Entries& entries,
     throw Error(ErrorKind::usage,
                 fmt::format("context `{}` names the {} `{}`, which no kubeconfig has",
                             printable(context), kind, printable(name)))
-        .hint("see what there is: kubectl config view");
+        .hint("show it: kubectl config view");
   }
   return found->second;
 }
@@ -304,7 +304,7 @@ void read_user(const Entry& entry, const std::string& name, Access& access) {
   if (const auto* provider = fields.find("auth-provider")) {
     if (text_at(*provider, "name") != "gcp") {
       throw unusable(entry.file, what + " logs in by an `auth-provider`, which Kubernetes removed")
-          .hint("make the entry again with the tool that made it, so that it has `exec`");
+          .hint("create the entry again with the tool that created it, so that it has `exec`");
     }
     access.exec = ExecPlugin{.command = "gke-gcloud-auth-plugin"};
   }
@@ -355,7 +355,7 @@ Error no_cluster(const Environment& environment, const Merged& merged) {
     return Error(ErrorKind::usage, "no cluster is chosen: the kubeconfig has no current context")
         .cause(joined(merged.files))
         .hint("choose one: --context=NAME, or kubectl config use-context NAME")
-        .hint("see what there is: kubectl config get-contexts");
+        .hint("list them: kubectl config get-contexts");
   }
   return Error(ErrorKind::usage, fmt::format("there is no kubeconfig: `{}` does not exist",
                                              joined(files_of(environment))))
@@ -386,7 +386,7 @@ Access find_access(const AccessOptions& options) {
       if (const auto near = nearest(context, names)) {
         error.hint(fmt::format("did you mean `{}`?", printable(*near)));
       }
-      throw error.hint("see what there is: kubectl config get-contexts");
+      throw error.hint("list them: kubectl config get-contexts");
     }
     const Fields fields{found->second, fmt::format("context `{}`", printable(context))};
     access.context = context;

@@ -49,8 +49,8 @@ void check_plugin(const ExecPlugin& plugin) {
                  "requires");
   }
   if (plugin.interactive_mode == "Always") {
-    throw failed(plugin, "needs a terminal, which autopack does not give it")
-        .hint("log in by another user of the kubeconfig, or with a token");
+    throw failed(plugin, "needs a terminal, which autopack does not provide")
+        .hint("use another user of the kubeconfig, or a token");
   }
 }
 

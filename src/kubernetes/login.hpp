@@ -39,8 +39,8 @@ struct LoginOptions {
   std::function<std::int64_t()> now{};
 };
 
-/// Logs requests in as a context says. Thread-safe. What a plugin printed is kept until it expires,
-/// in memory only.
+/// Logs requests in with the user of a context. Thread-safe. What a plugin printed is kept until it
+/// expires, in memory only.
 class Login {
 public:
   explicit Login(LoginOptions options) : options_{std::move(options)} {}

@@ -18,7 +18,7 @@ struct FoundObject {
   std::shared_ptr<const nlohmann::json> object{};
 };
 
-/// Reads what a cluster knows of a job, and why it waits.
+/// Reads the state of a job in a cluster, and why it waits.
 class Observer {
 public:
   Observer(Api& api, std::string name_space) : api_{api}, name_space_{std::move(name_space)} {}

@@ -12,8 +12,9 @@
 #include <utility>
 
 // A JobSet that ends deletes the pods that still run, and their logs, so logs are followed while
-// they are written. A stream that ends says nothing: the node may have dropped it. Then the pod
-// says whether its program has ended, and the log is read again from the last known time.
+// they are written. The end of a stream means nothing, because the node may have dropped it. The
+// pod's state shows whether its program has ended; if not, the log is read again from the last
+// known time.
 
 namespace autopack::kubernetes {
 
@@ -156,7 +157,7 @@ void PodLogs::read(ReadableLog log) {
     if (!good && !no_streams_) {
       pause(std::min(longest_pause, first_pause * (1 << std::min(failures, 5))));
     }
-    // The stream may have ended although the program runs: only the pod knows.
+    // The stream may have ended although the program runs: the pod's state shows it.
     const auto pod = api_.find(
         {.what = "read the pod",
          .path = collection_path("v1", name_space_, "pods") + "/" + percent_encode(log.pod)});

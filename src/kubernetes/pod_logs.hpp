@@ -39,7 +39,7 @@ private:
   submit::LogCursor& cursor_;
   std::string replica_;
   std::string rest_{};
-  /// How often each line of the last time occurred, so that equal lines are told apart.
+  /// Counts each line of the latest timestamp: equal lines get different IDs.
   std::optional<google::Timestamp> time_{};
   std::map<std::size_t, int> equal_{};
 };

@@ -127,7 +127,7 @@ std::shared_ptr<const json> read_pod_template(const json& fragment, const std::s
     }
   }
   if (holds_directive(whole)) {
-    throw wrong("it has a key that begins with `$`, and autopack knows no directives");
+    throw wrong("it has a key that begins with `$`, and autopack does not support directives");
   }
   for (const auto* name : own_fields) {
     if (whole.contains("spec") && whole["spec"].contains(name)) {

@@ -18,7 +18,7 @@
 #include <vector>
 
 // A dry run of a JobSet sees little of its pods, and that of a Job does not see what keeps its pods
-// from being created. Both are accepted by the cluster and then wait for ever, so each pool is also
+// from being created. Both are accepted by the cluster and then wait forever, so each pool is also
 // tried as a Job and as a Pod. Queues and priority classes that do not exist are accepted, too.
 
 namespace autopack::kubernetes {
@@ -197,14 +197,14 @@ void Preflight::check_right(const std::string& verb,
   }
   json review{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SelfSubjectAccessReview"}};
   review["spec"]["resourceAttributes"] = std::move(attributes);
-  const ApiCall call{.what = "ask for the own rights",
+  const ApiCall call{.what = "read the rights of the login",
                      .method = "POST",
                      .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
                      .body = write_json(review)};
   const auto response = api_.ask(call);
   const auto answer = parse_json(response.body);
   if (!response.ok() || !answer.is_object() || !answer.contains("status")) {
-    add(not_checked("the right to follow the job", "the cluster does not say"));
+    add(not_checked("the right to follow the job", "the answer has no result"));
     return;
   }
   const auto& status = answer["status"];
@@ -221,7 +221,7 @@ void Preflight::check_right(const std::string& verb,
   }
 }
 
-/// Returns what the condition `type` of an object says; null without it.
+/// Returns the condition `type` of an object; null without it.
 json active_condition(const json& object, std::string_view type) {
   const auto status = object.find("status");
   if (status == object.end() || !status->contains("conditions")) {
@@ -248,7 +248,7 @@ void Preflight::check_queue() {
   const auto& queue = *options_.queue;
   const auto version = kueue_version(api_);
   if (!version) {
-    add({.message = "the cluster has no Kueue, so that a job with a queue waits for ever",
+    add({.message = "the cluster has no Kueue, so that a job with a queue waits forever",
          .origin = "`--queue`",
          .hints = {"leave out `--queue`, or ask the cluster's administrator to install Kueue"}});
     return;
@@ -264,10 +264,10 @@ void Preflight::check_queue() {
     return;
   }
   if (response.status == 404) {
-    add({.message = fmt::format("the namespace `{}` has no queue `{}`: the job would wait for ever",
+    add({.message = fmt::format("the namespace `{}` has no queue `{}`: the job would wait forever",
                                 printable(options_.name_space), printable(queue)),
          .origin = "`--queue`",
-         .hints = {"see what there is: kubectl get localqueues --namespace=" +
+         .hints = {"list them: kubectl get localqueues --namespace=" +
                    shell_quote(options_.name_space)}});
     return;
   }
@@ -289,7 +289,7 @@ void Preflight::check_existence(const std::string& path,
   const auto response = api_.ask({.what = "read " + what, .path = path, .accept = metadata_only});
   const auto status = read_status(response);
   if (status.lacks_right()) {
-    add(not_checked(what, "the login may not read it"));
+    add(not_checked(what, "the login lacks the right to read it"));
   } else if (response.status == 404) {
     add({.message = fmt::format("the cluster has no {}", what),
          .hints = {hint},
@@ -302,14 +302,13 @@ void Preflight::check_priority() {
   if (!options_.queue) {
     check_existence("/apis/scheduling.k8s.io/v1/priorityclasses/" + percent_encode(name),
                     fmt::format("priority class `{}`", printable(name)),
-                    "its pods would never be created",
-                    "see what there is: kubectl get priorityclasses");
+                    "its pods would never be created", "list them: kubectl get priorityclasses");
   } else if (const auto version = kueue_version(api_)) {
     check_existence(
         fmt::format("/apis/{}/workloadpriorityclasses/{}", *version, percent_encode(name)),
         fmt::format("workload priority class `{}`", printable(name)),
-        "the job would wait for ever, and nothing would say why",
-        "see what there is: kubectl get workloadpriorityclasses");
+        "the job would wait forever, without a reason",
+        "list them: kubectl get workloadpriorityclasses");
   }
 }
 
@@ -346,7 +345,7 @@ void Preflight::add_named_objects(std::vector<Check>& all) {
         all.emplace_back([=, this] {
           check_existence(core(plural, name), fmt::format("{} `{}`", what, printable(name)),
                           consequence,
-                          fmt::format("see what there is: kubectl get {} --namespace={}", plural,
+                          fmt::format("list them: kubectl get {} --namespace={}", plural,
                                       shell_quote(options_.name_space)));
         });
       }
@@ -354,7 +353,7 @@ void Preflight::add_named_objects(std::vector<Check>& all) {
   };
   add_each(secrets, "secrets", "pull secret", "the image could not be pulled with it");
   add_each(accounts, "serviceaccounts", "service account", "its pods would never be created");
-  add_each(claims, "persistentvolumeclaims", "volume claim", "its pods would wait for ever");
+  add_each(claims, "persistentvolumeclaims", "volume claim", "its pods would wait forever");
 }
 
 std::vector<Preflight::Check> Preflight::checks() {
@@ -366,8 +365,9 @@ std::vector<Preflight::Check> Preflight::checks() {
   const auto group = version.substr(0, version.find('/'));
   all.emplace_back(
       [this] { check_right("get", "", "pods", "log", "autopack could not show the job's log"); });
-  all.emplace_back(
-      [this] { check_right("list", "", "pods", "", "autopack could not say why the job waits"); });
+  all.emplace_back([this] {
+    check_right("list", "", "pods", "", "autopack could not report why the job waits");
+  });
   all.emplace_back([this, group] {
     check_right("get", group, std::string{facts_.plural}, "", "autopack could not follow the job");
   });

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-// A cluster says why a job does not run in many places: the object's conditions, Kueue's Workload,
-// the pods, and the events of what creates them. The job gets one state, and the most useful
-// reason.
+// The reason why a job does not run is in one of many places: the object's conditions, Kueue's
+// Workload, the pods, and the events of what creates them. The job gets one state, and the most
+// useful reason.
 
 namespace autopack::kubernetes {
 
@@ -133,7 +133,7 @@ std::optional<Exit> first_failure(const json& pods) {
   return first;
 }
 
-/// A JobSet does not say why its Jobs failed.
+/// A JobSet does not have the reason why its Jobs failed.
 bool ran_too_long(const Observed& observed, const json& failed) {
   const auto& jobs = list_of(observed.jobs);
   return text_at(failed, "reason") == "DeadlineExceeded" ||
@@ -173,7 +173,7 @@ constexpr std::array<std::string_view, 9> stuck{
     "ErrImageNeverPull",    "RegistryUnavailable", "CreateContainerConfigError",
     "CreateContainerError", "RunContainerError",   "CrashLoopBackOff"};
 
-/// Returns why pods do not run; empty if there is no reason to tell.
+/// Returns why pods do not run; empty if there is no reason.
 std::string reason_of_pods(const json& pods) {
   std::string waits;
   for (const auto& pod : pods) {
@@ -202,7 +202,7 @@ std::string time_of(const json& event) {
   return text_at(at(event, {"metadata"}), "creationTimestamp");
 }
 
-/// Returns the newest event that says why no pod was created.
+/// Returns the newest event with the reason why no pod was created.
 std::string reason_of_events(const json& events) {
   const json* newest = nullptr;
   for (const auto& event : events) {

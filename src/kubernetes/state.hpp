@@ -23,7 +23,7 @@ struct ObjectName {
   std::string text() const;
 };
 
-/// What a cluster knows of a job. Parts that the user may not read are absent.
+/// The state of a job in a cluster. Parts that the user may not read are absent.
 struct Observed {
   ObjectKind kind{ObjectKind::job};
   std::shared_ptr<const nlohmann::json> object{};

@@ -172,7 +172,7 @@ Error Creation::unclear(const std::vector<std::string>& causes) const {
 }
 
 json Creation::run(bool was_tried) {
-  std::vector<std::string> causes{"an earlier run was ended while it created it"};
+  std::vector<std::string> causes{"an earlier run was interrupted while it created the job"};
   may_exist_ = was_tried;
   for (int tries = 1;; ++tries) {
     if (may_exist_) {

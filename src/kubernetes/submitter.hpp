@@ -14,7 +14,7 @@ namespace autopack::kubernetes {
 
 struct KubernetesOptions {
   ObjectOptions object{};
-  /// Null without a cluster, so that a dry run needs none; then `no_cluster` says why.
+  /// Null without a cluster, so that a dry run needs none; then `no_cluster` is the reason.
   Api* api{nullptr};
   std::optional<Error> no_cluster{};
   /// Returns the same server over a client that the user's interruption does not stop, to find out

@@ -1,12 +1,10 @@
 #include "pipeline/program_runner.hpp"
 
-#include "base/text.hpp"
 #include "pipeline/package.hpp"
 #include "rootless/run.hpp"
 #include "rootless/runtime.hpp"
 #include "rootless/unpacked_image.hpp"
 #include "services/registry_image.hpp"
-#include "services/repositories.hpp"
 
 #include <fmt/format.h>
 
@@ -61,18 +59,7 @@ public:
   }
 
   std::string fetch(const image::Reference& reference, const std::string& platform) override {
-    auto exact = reference;
-    const std::shared_ptr<registry::Repository> repository =
-        open_repository(services_, reference, registry::Access::pull);
-    if (!exact.digest) {
-      const auto found = repository->head_manifest(exact.tag.value_or("latest"));
-      if (!found) {
-        throw Error(ErrorKind::remote,
-                    fmt::format("the registry has no image `{}`", printable(reference.text)));
-      }
-      exact.digest = found->digest;
-    }
-    unpack(registry_image(services_, repository, exact, platform));
+    unpack(named_image(services_, reference, platform));
     layers().keep_only(reference.text, image_.value());
     return image_->name;
   }

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "image/runtime_configuration.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,7 +17,6 @@ namespace {
 using engine::ContainerSpec;
 
 /// What an engine sets in a container whose image does not.
-constexpr auto* usual_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Refuses what this machine's own network and devices cannot do.
 void check_possible(const ContainerSpec& spec) {
@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(
   for (const auto& [name, value] : proxies) {
     wanted.try_emplace(name, value.reveal());
   }
-  std::vector<std::pair<std::string, std::string>> all{{"PATH", usual_path},
+  std::vector<std::pair<std::string, std::string>> all{{"PATH", std::string{image::usual_path}},
                                                        {"HOSTNAME", host_name()}};
   const auto set = [&](const std::string& name, const std::string& value) {
     const auto there =
@@ -112,9 +112,6 @@ Program program_of(const image::Configuration& configuration,
   if (program.words.empty()) {
     throw Error(ErrorKind::environment, "the image starts no program")
         .hint("`autopack run IMAGE -- COMMAND` names one");
-  }
-  if (!program.directory.starts_with('/')) {
-    program.directory.insert(0, "/");
   }
   const auto user = image::process_user(configuration.user(), read);
   program.user = user.user;

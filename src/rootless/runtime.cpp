@@ -5,12 +5,12 @@
 #include "base/json.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "image/runtime_configuration.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -23,15 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What an engine permits the root of a container.
-constexpr std::array capabilities{
-    "CAP_CHOWN",  "CAP_DAC_OVERRIDE", "CAP_FOWNER",  "CAP_FSETID",           "CAP_KILL",
-    "CAP_SETGID", "CAP_SETUID",       "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT",
-};
-
 /// The variables of the runtimes themselves; those of an image could make them load its files.
 std::vector<std::string> own_variables() {
-  return {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
+  return {fmt::format("PATH={}", image::usual_path), "LC_ALL=C"};
 }
 
 /// Returns a file in memory with these texts, each with a NUL at its end.
@@ -178,7 +172,7 @@ std::vector<std::string> bubblewrap_options(const Program& program, const fs::pa
          std::to_string(program.group)});
   } else {
     add({"--cap-drop", "ALL"});
-    for (const auto* name : capabilities) {
+    for (const auto* name : image::container_capabilities) {
       add({"--cap-add", name});
     }
   }
@@ -194,32 +188,18 @@ std::string bundle_configuration(const Program& program, const fs::path& root) {
   for (const auto& [name, value] : program.environment) {
     variables.push_back(fmt::format("{}={}", name, value));
   }
-  const auto mount = [](const char* destination, const char* type, const char* source,
-                        const std::vector<std::string>& options) {
-    return json{
-        {"destination", destination}, {"type", type}, {"source", source}, {"options", options}};
-  };
-  auto mounts = json::array({
-      mount("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}),
-      mount("/dev", "tmpfs", "tmpfs", {"nosuid", "mode=755", "size=65536k"}),
-      mount("/dev/pts", "devpts", "devpts",
-            {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}),
-      mount("/dev/shm", "bind", "/dev/shm", {"rbind", "rw"}),
-      mount("/sys", "bind", "/sys", {"rbind", "ro"}),
-  });
+  auto mounts = image::machine_mounts();
   for (const auto& one : program.mounts) {
-    mounts.push_back(mount(one.container_path.c_str(), "bind", one.host_path.c_str(),
-                           {"rbind", one.read_only ? "ro" : "rw"}));
+    mounts.push_back(image::runtime_mount(one.container_path, "bind", one.host_path,
+                                          {"rbind", one.read_only ? "ro" : "rw"}));
   }
-  const json allowed(capabilities);
-  json process{
-      {"terminal", program.has_terminal},
-      {"user", {{"uid", 0}, {"gid", 0}}},
-      {"args", program.words},
-      {"env", std::move(variables)},
-      {"cwd", program.directory},
-      {"noNewPrivileges", true},
-      {"capabilities", {{"bounding", allowed}, {"effective", allowed}, {"permitted", allowed}}}};
+  json process{{"terminal", program.has_terminal},
+               {"user", {{"uid", 0}, {"gid", 0}}},
+               {"args", program.words},
+               {"env", std::move(variables)},
+               {"cwd", program.directory},
+               {"noNewPrivileges", true},
+               {"capabilities", image::runtime_capabilities()}};
   if (program.size) {
     process["consoleSize"] = {{"height", program.size->rows}, {"width", program.size->columns}};
   }

@@ -61,9 +61,9 @@ image::Source registry_image(Services& services,
 }
 
 image::Source named_image(Services& services,
-                          const std::string& name,
+                          const image::Reference& reference,
                           const std::string& platform) {
-  auto exact = image::Reference::parse(name);
+  auto exact = reference;
   const std::shared_ptr<registry::Repository> repository =
       open_repository(services, exact, registry::Access::pull);
   if (!exact.digest) {

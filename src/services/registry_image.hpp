@@ -22,7 +22,9 @@ image::Source registry_image(Services& services,
                              const image::Reference& reference,
                              const std::string& platform);
 
-/// The same, for any name; without a digest it gets that of its tag.
-image::Source named_image(Services& services, const std::string& name, const std::string& platform);
+/// The same; without a digest, `reference` gets that of its tag.
+image::Source named_image(Services& services,
+                          const image::Reference& reference,
+                          const std::string& platform);
 
 }  // namespace autopack

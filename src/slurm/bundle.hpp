@@ -9,7 +9,7 @@
 
 namespace autopack::slurm {
 
-/// Returns the name of a bundle: it tells the image and the configuration.
+/// Returns the name of a bundle, which identifies image and configuration.
 std::string bundle_key(const image::Source& source, const std::string& configuration);
 
 /// Ensures that the bundle of an image is in the shared directory `directory`, sends it if it is

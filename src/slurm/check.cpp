@@ -152,7 +152,7 @@ void check_scheduling(const job::Job& job, const QueueOptions& queue, Problems& 
   }
 }
 
-/// Values stand in `#SBATCH` lines without quotes.
+/// Values are in `#SBATCH` lines without quotes.
 bool is_option_value(std::string_view text, std::string_view signs) {
   constexpr std::size_t longest{1000};
   return !text.empty() && text.size() <= longest && text.front() != '-' &&
@@ -164,7 +164,7 @@ void check_options(const QueueOptions& queue, Problems& problems) {
                          std::string_view signs, const char* hint) {
     if (value && !is_option_value(*value, signs)) {
       problems.push_back(
-          {.message = fmt::format("`{}={}` has a sign that Slurm does not take there", flag,
+          {.message = fmt::format("`{}={}` has a character that Slurm does not accept there", flag,
                                   printable(*value)),
            .hints = {hint}});
     }

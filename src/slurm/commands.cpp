@@ -61,7 +61,7 @@ Problem unknown_partition(const std::string& wanted, const std::vector<Partition
   return problem;
 }
 
-/// Returns the first line that says something, without the command's name.
+/// Returns the first line that is not empty, without the command's name.
 std::string first_error(const std::string& said) {
   for (const auto& line : split(said, '\n')) {
     auto text = std::string{trim(line)};
@@ -75,7 +75,7 @@ std::string first_error(const std::string& said) {
       return printable(text.substr(0, longest_answer));
     }
   }
-  return "Slurm did not say why";
+  return "Slurm gave no reason";
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -106,8 +106,8 @@ void take_job_line(std::map<std::string, KnownJob>& jobs, const std::string& lin
   }
 }
 
-/// Adds what queue or accounting say. A job that is in the queue and has no files of its own (they
-/// were removed) is known by its comment.
+/// Adds the state in the queue or the accounting. A job that is in the queue and has no files of
+/// its own (they were removed) is known by its comment.
 void take_queued(std::map<std::string, KnownJob>& jobs,
                  const std::vector<QueuedJob>& queued,
                  std::optional<QueuedJob> KnownJob::*member) {
@@ -292,7 +292,7 @@ Problems findings(const TestAnswer& answer,
       return problems;
     }
   } else {
-    // Slurm accepts these jobs, which then wait for ever.
+    // Slurm accepts these jobs, which then wait forever.
     if (!chosen->is_up) {
       problems.push_back(Problem::warning(
           {.message = fmt::format("the partition `{}` is not up: the job waits", chosen->name)}));
@@ -313,7 +313,7 @@ Problems findings(const TestAnswer& answer,
   if (problems.empty() && !answer.was_accepted) {
     problems.push_back({.message = "Slurm refuses the job: " + first_error(answer.said),
                         .origin = "`sbatch --test-only`",
-                        .hints = {"see what there is: sinfo -o '%P %l %D %G'"}});
+                        .hints = {"list them: sinfo -o '%P %l %D %G'"}});
   }
   return problems;
 }

@@ -45,7 +45,7 @@ struct Partition {
   std::string gres{};
 };
 
-/// What Slurm said to a job that it only tested.
+/// Slurm's answer to a job that it only tested.
 struct TestAnswer {
   std::vector<Partition> partitions{};
   bool was_accepted{false};
@@ -74,7 +74,7 @@ struct Submission {
 };
 
 /// The script submits once, however often it runs: it writes the job's number beside it, and looks
-/// for the comment before it calls sbatch. Prints `id NUMBER`, or says why on standard error.
+/// for the comment before it calls sbatch. Prints `id NUMBER`, or the reason on standard error.
 std::string submit_script(const Submission& submission);
 /// Returns the job's number.
 std::optional<std::string> read_submitted(std::string_view text);

@@ -102,7 +102,7 @@ std::string read_to_end(int from) {
   }
 }
 
-/// Thrown inside of `send` when nobody reads any more.
+/// Thrown inside of `send` if the reader has closed the pipe.
 struct ClosedByOther {};
 
 }  // namespace
@@ -197,8 +197,7 @@ Answer Connection::run(const std::string& script) {
 
 Error Connection::lost(const Answer& answer) const {
   if (!login_) {
-    return Error(ErrorKind::environment, "a script for Slurm did not come to its end")
-        .cause(answer.errors);
+    return Error(ErrorKind::environment, "a script for Slurm was cut off").cause(answer.errors);
   }
   return Error(ErrorKind::remote, fmt::format("no answer from `{}` by ssh", printable(name())))
       .cause(answer.errors)
@@ -223,7 +222,7 @@ void Connection::send(const std::string& program, const BytePipe::Write& input) 
         throw ClosedByOther{};
       }
     });
-  } catch (const ClosedByOther&) {  // what it printed says why
+  } catch (const ClosedByOther&) {  // its output has the reason
   }
   ::shutdown(ours, SHUT_WR);
   const auto printed = read_to_end(ours);
@@ -232,10 +231,11 @@ void Connection::send(const std::string& program, const BytePipe::Write& input) 
   }
   if (("\n" + printed).find("\ndone\n") == std::string::npos) {
     auto reason = process.last_errors();
-    throw Error(ErrorKind::remote,
-                fmt::format("the image did not arrive on `{}` as a whole", printable(name())))
+    throw Error(ErrorKind::remote, fmt::format("the image arrived incomplete on {}", place()))
         .cause(reason.empty() ? fmt::format("status {}", *process.status()) : reason)
-        .hint("is there room in the shared directory, and are `tar` and the quota all right?");
+        .hint(
+            "check the free space and the quota of the shared directory, and that `tar` is "
+            "installed there");
   }
 }
 

@@ -2,12 +2,14 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "image/runtime_configuration.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 // srun's own containers take one configuration for each bundle, and versions before 23.02 want the
 // files of the image in `rootfs` beside it. So a bundle belongs to one image with one set of
@@ -31,45 +33,14 @@ constexpr std::array kinds{
     KindRow{ContainerKind::apptainer, "apptainer", "apptainer"},
 };
 
-/// What an engine permits the root of a container.
-constexpr std::array capabilities{
-    "CAP_CHOWN",  "CAP_DAC_OVERRIDE", "CAP_FOWNER",  "CAP_FSETID",           "CAP_KILL",
-    "CAP_SETGID", "CAP_SETUID",       "CAP_SETPCAP", "CAP_NET_BIND_SERVICE", "CAP_SYS_CHROOT",
-};
-
-/// What an engine sets in a container whose image does not.
-constexpr auto* usual_path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-json mount_of(const std::string& target,
-              const std::string& type,
-              const std::string& source,
-              const std::vector<std::string>& options) {
-  return {{"destination", target}, {"type", type}, {"source", source}, {"options", options}};
-}
-
 json in_memory(const std::string& target, const std::string& mode) {
-  return mount_of(target, "tmpfs", "tmpfs", {"nosuid", "nodev", "mode=" + mode, "tmpcopyup"});
-}
-
-bool has_variable(const std::vector<std::string>& all, std::string_view begin) {
-  return std::ranges::any_of(all, [&](const auto& one) { return one.starts_with(begin); });
+  return image::runtime_mount(target, "tmpfs", "tmpfs",
+                              {"nosuid", "nodev", "mode=" + mode, "tmpcopyup"});
 }
 
 bool is_path(const std::string& text) {
   return text.starts_with('/') && is_alphanumeric(text, "/._-+@=") &&
          ("/" + text + "/").find("/../") == std::string::npos;
-}
-
-/// Returns the directory in which a program of the image starts.
-std::string start_of(const image::Configuration& image) {
-  auto directory = image.working_directory();
-  if (!directory.starts_with('/')) {
-    directory.insert(0, "/");
-  }
-  while (directory.size() > 1 && directory.ends_with('/')) {
-    directory.pop_back();
-  }
-  return directory;
 }
 
 /// Returns `HOME`, if it is a directory below the root.
@@ -127,29 +98,16 @@ Mount read_mount(const std::string& text) {
   return mount;
 }
 
-std::string bundle_configuration(const image::Configuration& image,
+std::string bundle_configuration(const image::Configuration& configuration,
                                  const std::vector<Mount>& mounts,
                                  const ClusterUser& user) {
-  auto variables = image.environment();
-  if (!has_variable(variables, "PATH=")) {
-    variables.emplace_back(usual_path);
+  auto variables = image::with_usual_variables(configuration.environment(), "/root");
+  const auto start = configuration.working_directory();
+  auto all = image::machine_mounts();
+  for (const auto& [directory, mode] : {std::pair{"/tmp", "1777"}, std::pair{"/var/tmp", "1777"},
+                                        std::pair{"/run", "0755"}, std::pair{"/root", "0700"}}) {
+    all.push_back(in_memory(directory, mode));
   }
-  if (!has_variable(variables, "HOME=")) {
-    variables.emplace_back("HOME=/root");
-  }
-  const auto start = start_of(image);
-  auto all = json::array({
-      mount_of("/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}),
-      mount_of("/dev", "tmpfs", "tmpfs", {"nosuid", "mode=755", "size=65536k"}),
-      mount_of("/dev/pts", "devpts", "devpts",
-               {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}),
-      mount_of("/dev/shm", "bind", "/dev/shm", {"rbind", "rw"}),
-      mount_of("/sys", "bind", "/sys", {"rbind", "ro"}),
-      in_memory("/tmp", "1777"),
-      in_memory("/var/tmp", "1777"),
-      in_memory("/run", "0755"),
-      in_memory("/root", "0700"),
-  });
   std::set<std::string> writable{"/", "/tmp", "/var/tmp", "/run", "/root"};
   for (const auto& directory : {home_of(variables), start}) {
     if (writable.insert(directory).second) {
@@ -158,13 +116,12 @@ std::string bundle_configuration(const image::Configuration& image,
   }
   // The network is that of the node, and so are its names.
   for (const auto* file : {"/etc/hosts", "/etc/resolv.conf"}) {
-    all.push_back(mount_of(file, "bind", file, {"bind", "ro"}));
+    all.push_back(image::runtime_mount(file, "bind", file, {"bind", "ro"}));
   }
   for (const auto& one : mounts) {
-    all.push_back(
-        mount_of(one.target, "bind", one.source, {"rbind", one.is_read_only ? "ro" : "rw"}));
+    all.push_back(image::runtime_mount(one.target, "bind", one.source,
+                                       {"rbind", one.is_read_only ? "ro" : "rw"}));
   }
-  const json allowed(capabilities);
   json linux_part{{"namespaces", json::array({json{{"type", "pid"}}, json{{"type", "mount"}}})}};
   if (user.id != 0) {
     linux_part["namespaces"].push_back({{"type", "user"}});
@@ -173,19 +130,18 @@ std::string bundle_configuration(const image::Configuration& image,
     linux_part["gidMappings"] =
         json::array({json{{"containerID", 0}, {"hostID", user.group}, {"size", 1}}});
   }
-  return write_json(json{
-      {"ociVersion", "1.0.2"},
-      {"process",
-       {{"terminal", false},
-        {"user", {{"uid", 0}, {"gid", 0}}},
-        {"args", json::array({"/bin/true"})},
-        {"env", std::move(variables)},
-        {"cwd", start},
-        {"noNewPrivileges", true},
-        {"capabilities", {{"bounding", allowed}, {"effective", allowed}, {"permitted", allowed}}}}},
-      {"root", {{"path", "rootfs"}, {"readonly", true}}},
-      {"mounts", std::move(all)},
-      {"linux", std::move(linux_part)}});
+  return write_json(json{{"ociVersion", "1.0.2"},
+                         {"process",
+                          {{"terminal", false},
+                           {"user", {{"uid", 0}, {"gid", 0}}},
+                           {"args", json::array({"/bin/true"})},
+                           {"env", std::move(variables)},
+                           {"cwd", start},
+                           {"noNewPrivileges", true},
+                           {"capabilities", image::runtime_capabilities()}}},
+                         {"root", {{"path", "rootfs"}, {"readonly", true}}},
+                         {"mounts", std::move(all)},
+                         {"linux", std::move(linux_part)}});
 }
 
 std::string pyxis_image(const std::string& image) {

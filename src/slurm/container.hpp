@@ -60,7 +60,7 @@ std::string container_options(ContainerKind kind,
                               const std::vector<Mount>& mounts,
                               const std::string& variables);
 
-/// Returns the words that stand before the program: those of apptainer.
+/// Returns the words before the program: those of apptainer.
 std::string container_starter(ContainerKind kind,
                               const std::string& bundle,
                               const std::string& directory,

@@ -68,7 +68,7 @@ public:
     return !pieces.empty();
   }
 
-  /// Reports what stands after the last ends of lines.
+  /// Reports the text after the last line breaks.
   void finish() {
     for (auto& [name, rest] : rests_) {
       if (!rest.empty()) {
@@ -183,7 +183,7 @@ json SlurmJobs::get(const std::string& name) {
 void SlurmJobs::cancel(const std::string& name) {
   const auto id = id_of(name);
   const auto answer = options_.connection->run("scancel " + id);
-  // It says nothing about a job that has ended.
+  // It does not list a job that has ended.
   if (answer.status != 0) {
     throw Error(ErrorKind::remote, fmt::format("`{}` was not cancelled", printable(name)))
         .cause(answer.errors);

@@ -31,7 +31,7 @@ constexpr std::int64_t seconds_in_day{86'400};
 constexpr std::size_t longest_name{64};
 constexpr std::string_view apptainer_prefix{"APPTAINERENV_"};
 
-/// The texts that stand for what only the job's script knows.
+/// Placeholders for values that only the job's script knows.
 class Marks {
 public:
   explicit Marks(const std::string& submission)
@@ -175,7 +175,7 @@ std::string variables_function(const ScriptRequest& request,
   const auto& spec = request.job->spec;
   const auto& pool = spec.pools[component.pool];
   const auto total = replicas_of(components);
-  // One replica stands for all of its pool.
+  // The variables of one replica serve for all of its pool.
   job::Cluster cluster{.job = "slurm/" + marks.job(), .network = "slurm"};
   for (const auto& one : components) {
     cluster.replicas.push_back({.pool = one.pool,
@@ -236,7 +236,7 @@ std::string variables_function(const ScriptRequest& request,
     text += fmt::format("  export {}={}\n", names.back(), shell_word(value, replacements));
   }
   text += fmt::format("  autopack_names={}\n}}\n", join(names, ","));
-  // The hosts stand in a list of JSON, each with its port.
+  // The hosts are a JSON list, each with its port.
   text += fmt::format("hosts_{}() {{\n  joined_hosts ':{}\",\"'\n}}\n", component.pool, port);
   return text;
 }

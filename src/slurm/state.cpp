@@ -35,7 +35,7 @@ struct StateRow {
   std::string_view slurm;
   std::string_view vertex;
   int code{0};              ///< of a failure
-  std::string_view text{};  ///< what it means, if the word does not say it
+  std::string_view text{};  ///< its meaning, unless the word is clear
 };
 
 constexpr std::array states{
@@ -94,7 +94,7 @@ constexpr std::array reasons{
     ReasonRow{"Assoc", "a limit of its account"},
     ReasonRow{"InvalidAccount", "Slurm does not accept its `--slurm-account`: it never starts"},
     ReasonRow{"InvalidQOS", "Slurm does not accept its `--qos`: it never starts"},
-    ReasonRow{"launch failed", "a node could not start it; the node's slurmd knows more"},
+    ReasonRow{"launch failed", "a node could not start it; see the log of slurmd there"},
 };
 
 const StateRow* find_state(std::string_view word) {
@@ -174,7 +174,7 @@ std::string failure_text(const KnownJob& job, const StateRow& state) {
       return fmt::format("the job ended with status {}", *(*known)->status);
     }
   }
-  return "Slurm does not say why";
+  return "Slurm gave no reason";
 }
 
 /// Returns Slurm's word for the job's state: of the queue as long as it has the job, then of the

@@ -11,7 +11,7 @@
 
 namespace autopack::slurm {
 
-/// What `squeue` and `sacct` say about a job. Absent: unknown.
+/// The state of a job in `squeue` or `sacct`. Absent: unknown.
 struct QueuedJob {
   std::string id{};
   std::string state{};                     ///< `RUNNING`
@@ -38,7 +38,7 @@ std::vector<QueuedJob> read_accounting(std::string_view text);
 
 /// What the job's script wrote into its directory about its end.
 struct Ending {
-  std::string state{};      ///< `COMPLETED`, `FAILED`, or what Slurm said in the end
+  std::string state{};      ///< `COMPLETED`, `FAILED`, or Slurm's last state
   int status{0};            ///< exit status of the script
   std::string replica{};    ///< which one failed: `workerpool1-0`; empty: none
   std::int64_t seconds{0};  ///< since 1970

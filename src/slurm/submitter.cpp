@@ -20,9 +20,9 @@
 #include <map>
 #include <utility>
 
-// sbatch has no request id. So the job's directory remembers its number, and its comment says which
-// submission it is: the same script runs again after a lost answer, and calls sbatch only if there
-// is no job with the comment.
+// sbatch has no request id. So the job's directory remembers its number, and its comment identifies
+// the submission it is: the same script runs again after a lost answer, and calls sbatch only if
+// there is no job with the comment.
 
 namespace autopack::slurm {
 
@@ -83,8 +83,8 @@ const ClusterFacts& SlurmSubmitter::facts() {
     const auto answer = options_.connection->run(facts_script(options_.shared_directory));
     auto found = read_facts(answer.output);
     if (!found) {
-      throw Error(ErrorKind::remote,
-                  fmt::format("{} did not say what it has", options_.connection->place()))
+      throw Error(ErrorKind::remote, fmt::format("{} did not report its commands and containers",
+                                                 options_.connection->place()))
           .cause(answer.errors);
     }
     if (!found->missing.empty()) {
@@ -181,9 +181,6 @@ PoolProgram SlurmSubmitter::program_of(const job::Pool& pool, ContainerKind kind
     PoolProgram program{.image = image::Reference::parse(image).with_digest(source.digest),
                         .environment = configuration.environment()};
     program.directory = configuration.working_directory();
-    if (!program.directory.starts_with('/')) {
-      program.directory.insert(0, "/");
-    }
     if (kind != ContainerKind::pyxis) {
       auto mounts = options_.mounts;
       const auto jobs = facts().directory + "/jobs";
@@ -249,7 +246,7 @@ std::string SlurmSubmitter::send(const job::Job& job,
     }
     if (answer.is_whole && answer.status != submit_unclear) {
       is_refused = true;
-      throw Error(ErrorKind::remote, fmt::format("Slurm does not take the job `{}`", job_name(job)))
+      throw Error(ErrorKind::remote, fmt::format("Slurm refused the job `{}`", job_name(job)))
           .cause(answer.errors);
     }
     if (tries == waits.size()) {

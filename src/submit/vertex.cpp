@@ -279,7 +279,7 @@ Job find(const Creation& creation, const std::vector<std::string>& causes) {
 /// Returns the job of an earlier run that ended before it could report it.
 Job find_earlier(const Creation& creation) {
   creation.reporter->detail("an earlier run of this submission was ended: looking for its job");
-  auto job = find(creation, {"an earlier run was ended while it created it"});
+  auto job = find(creation, {"an earlier run was interrupted while it created the job"});
   if (job) {
     creation.reporter->warn(Problem::warning(
         {.message =

@@ -271,7 +271,7 @@ TEST_CASE("what has no place in a cluster is refused by name, all at once") {
   const auto found = messages(kubernetes::check_job(job, {}));
   for (const auto* part : {"VPC network", "TensorBoard", "persistent resource", "experiment",
                            "web access", "Private Service Connect", "is an account of Google Cloud",
-                           "spot machines", "longest wait", "encryption key", "`team=a-`",
+                           "spot machines", "maximum wait", "encryption key", "`team=a-`",
                            "Python packages in Cloud Storage", "Lustre", "`jobSpec.newField`"}) {
     CAPTURE(part);
     CHECK(holds(found, part));

@@ -288,8 +288,8 @@ TEST_CASE("what has no place in a job of Slurm is refused by name") {
         "`SLURM_JOB_ID` belongs to Slurm or to the shell of the job's script",
         "`UID` belongs to Slurm or to the shell of the job's script",
         "`--time` and `--timeout` both limit the job's time",
-        "`--partition=gpu; rm` has a sign that Slurm does not take there",
-        "`--signal=USR1 @2` has a sign that Slurm does not take there"}) {
+        "`--partition=gpu; rm` has a character that Slurm does not accept there",
+        "`--signal=USR1 @2` has a character that Slurm does not accept there"}) {
     CAPTURE(expected);
     CHECK(std::ranges::find(found, expected) != found.end());
   }

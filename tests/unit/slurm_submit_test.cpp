@@ -191,7 +191,7 @@ TEST_CASE("a refusal of Slurm is final, and leaves no record") {
   const ScratchDirectory records{"slurm-records"};
   one.records = records.path();
   one.login->set("refuses");
-  CHECK_THROWS_WITH(one.submit(), "Slurm does not take the job `taxi`");
+  CHECK_THROWS_WITH(one.submit(), "Slurm refused the job `taxi`");
   CHECK(one.login->attempts == 1);
   CHECK(fs::is_empty(records.path()));
 }
