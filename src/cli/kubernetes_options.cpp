@@ -158,6 +158,10 @@ std::unique_ptr<submit::ClusterJobs> KubernetesOptions::make_jobs(
   if (const auto name = kubernetes::ObjectName::parse(job.value_or(""))) {
     context_ = name->context;
     name_space_ = name->name_space;
+  } else if (job && job->find('/') != std::string::npos) {
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not the name of a job", printable(*job)))
+        .hint(
+            "a name is kubernetes/CONTEXT/NAMESPACE/NAME; NAME alone is in the current namespace");
   }
   auto access = access_for(session);
   auto name_space = access.name_space;

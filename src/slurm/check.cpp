@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "job/cluster.hpp"
 #include "job/machine_size.hpp"
+#include "slurm/commands.hpp"
 #include "slurm/script.hpp"
 
 #include <fmt/format.h>
@@ -173,7 +174,12 @@ void check_options(const QueueOptions& queue, Problems& problems) {
   check(queue.account, "--slurm-account", "_-.@+", "see yours: sacctmgr show associations");
   check(queue.qos, "--qos", "_-.@+", "see them: sacctmgr show qos");
   check(queue.gres, "--gres", "_-.:,()=", "`--gres=gpu:2`, `--gres=gpu:a100:8`");
-  check(queue.time, "--time", ":-", "`--time=30` minutes, `2:00:00`, `1-12:00:00`");
+  const auto word = to_lower(queue.time.value_or(""));
+  if (queue.time && word != "unlimited" && word != "infinite" && !read_slurm_time(*queue.time)) {
+    problems.push_back({.message = fmt::format("`--time={}` is not a time in Slurm's form",
+                                               printable(*queue.time)),
+                        .hints = {"`--time=30` minutes, `2:00:00`, `1-12:00:00`"}});
+  }
   check(queue.signal, "--signal", ":@", "`--signal=USR1@120`: 120 seconds before the time limit");
 }
 

@@ -328,6 +328,11 @@ class Lists(OnKubernetes):
         self.assertIn('there is no job', answer.err)
         self.assertIn('there is no job', self.jobs('cancel', self.cluster.name_of('nothing-000000'), status=1).err)
 
+    def test_a_name_that_is_not_whole_is_refused(self):
+        answer = self.jobs('describe', 'kubernetes/lab', status=2)
+        self.assertIn('`kubernetes/lab` is not the name of a job', answer.err)
+        self.assertIn('kubernetes/CONTEXT/NAMESPACE/NAME', answer.err)
+
     def test_cancelling_what_has_ended(self):
         whole = self.submit('--wait', POLL, pool(), template('succeed')).out.strip()
         self.addCleanup(self.forget, whole)

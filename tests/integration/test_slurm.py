@@ -218,6 +218,7 @@ class SlurmJobs(OnSlurm):
         for flags, message in ((['--partition=mian'], 'did you mean `main`?'),
                                (['--partition=short', '--time=60'], 'the partition `short` ends jobs after'),
                                (['--gres=gpu:9'], 'Slurm refuses the job'),
+                               (['--time=5h'], '`--time=5h` is not a time in Slurm\'s form'),
                                (['--replica-count=3'], 'the partition `main` has 2 nodes'),
                                (['--service-account=a@b.iam.gserviceaccount.com'], '`serviceAccount` has no place'),
                                (['--shared-directory=relative'], 'is not a path on the cluster')):
