@@ -47,7 +47,7 @@ ALLOWED = {
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
-    'attest': 'base source image registry packaging services executor/remembered plan build/wheels',
+    'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
