@@ -87,8 +87,8 @@ class Attaching(unittest.TestCase):
     def test_the_provenance_names_every_input_by_its_digest(self):
         answer = self.build('--attest')
         uri = answer.json()['uri']
-        self.assertEqual([one['name'] for one in answer.json()['attached']], ['provenance'])
-        entry, = referrers(uri)
+        self.assertEqual([one['name'] for one in answer.json()['attached']], ['provenance', 'SPDX SBOM', 'CycloneDX SBOM'])
+        entry, = [one for one in referrers(uri) if one['artifactType'] == STATEMENT]
         manifest, text = document(uri, entry)
         self.assertEqual(manifest['subject']['digest'], answer.json()['digest'])
         self.assertEqual(manifest['artifactType'], STATEMENT)
@@ -134,8 +134,10 @@ class Attaching(unittest.TestCase):
         record = testbed.new_folder('record') / 'runs'
         answer = self.signed_with(self.key, COSIGN_RECORD=str(record))
         uri = answer.json()['uri']
-        self.assertEqual([one['name'] for one in answer.json()['attached']], ['provenance', 'signed provenance', 'signed image'])
-        self.assertEqual(len(record.read_text().splitlines()), 2)
+        self.assertEqual([one['name'] for one in answer.json()['attached']], [
+            'provenance', 'SPDX SBOM', 'CycloneDX SBOM', 'signed provenance', 'signed SPDX SBOM', 'signed CycloneDX SBOM',
+            'signed image'])
+        self.assertEqual(len(record.read_text().splitlines()), 4)
         public = testbed.new_folder('keys') / 'cosign.pub'
         public.write_bytes(self.public)
         types = set()
@@ -153,7 +155,16 @@ class Attaching(unittest.TestCase):
             (folder / 'text').write_bytes(f'DSSEv1 {len(STATEMENT)} {STATEMENT} {len(payload)} '.encode() + payload)
             (folder / 'signature').write_bytes(base64.b64decode(envelope['signatures'][0]['sig']))
             testbed.run(['openssl', 'dgst', '-sha256', '-verify', public, '-signature', folder / 'signature', folder / 'text'])
-        self.assertEqual(types, {'https://slsa.dev/provenance/v1', 'https://sigstore.dev/cosign/sign/v1'})
+        self.assertEqual(types, {'https://slsa.dev/provenance/v1', 'https://sigstore.dev/cosign/sign/v1',
+                                 'https://spdx.dev/Document', 'https://cyclonedx.org/bom'})
+        self.assertEqual(self.signed_with(self.key).json().get('attached'), None)
+
+    def test_the_attached_sboms_are_those_of_a_file(self):
+        files = testbed.new_folder('sboms')
+        uri = self.build('--attest', f'--sbom={files / "a.spdx.json"}', f'--sbom={files / "a.cdx.json"}').json()['uri']
+        attached = {one['artifactType']: document(uri, one)[1] for one in referrers(uri)}
+        self.assertEqual(attached['application/spdx+json'], (files / 'a.spdx.json').read_bytes())
+        self.assertEqual(attached['application/vnd.cyclonedx+json'], (files / 'a.cdx.json').read_bytes())
 
     def test_what_cannot_be_attached_or_signed_is_refused_before_anything_is_made(self):
         def refused(*words, status, **env):
@@ -191,4 +202,5 @@ class Attaching(unittest.TestCase):
         uri = self.build(f'--sign-key={folder / "cosign.key"}', PATH=path, COSIGN_PASSWORD=password).json()['uri']
         words = [f'--key={folder / "cosign.pub"}', '--allow-http-registry', '--insecure-ignore-tlog', uri]
         testbed.run([program, 'verify', *words])
-        testbed.run([program, 'verify-attestation', '--type=slsaprovenance1', *words])
+        for kind in ('slsaprovenance1', 'spdxjson', 'cyclonedx'):
+            testbed.run([program, 'verify-attestation', f'--type={kind}', *words])

@@ -49,6 +49,7 @@ ALLOWED = {
     'build/cloud': 'base image http engine google packaging services build/docker',
     'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
+    'sbom': 'base python image',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
     'job': 'base project image packaging',
@@ -57,9 +58,9 @@ ALLOWED = {
     'slurm': 'base image bundle google job submit',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
-    'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
-    'engine rootless services executor publish build/direct build/wheels build/docker build/cloud attest job submit '
-    'preflight',
+    'pipeline': 'base source python project project/requirements project/program image state plan packaging '
+    'executor/remembered sbom attest compare engine rootless services executor publish build/direct build/wheels build/docker '
+    'build/cloud job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
     '.': 'base http cli',
