@@ -26,6 +26,7 @@ ALLOWED = {
     'lock': 'base source python project project/requirements',
     'image': 'base',
     'wheel': 'base python image',
+    'gpu': 'base',
     'state': 'base source image',
     'plan': 'base source python project/tables project/code project project/requirements project/package '
     'project/program image state',
@@ -43,7 +44,7 @@ ALLOWED = {
     'publish': 'base image bundle plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
     'build/wheels': 'base source python project/tables project/code project project/requirements project/package lock image '
-    'wheel plan http index resolve engine packaging executor/remembered services executor build/direct',
+    'wheel gpu plan http index resolve engine packaging executor/remembered services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',

@@ -9,6 +9,7 @@
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/chosen_file.hpp"
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/kept_resolution.hpp"
 #include "build/wheels/locked_requirements.hpp"
@@ -353,6 +354,10 @@ WheelImage install(Services& services,
   for (const auto& wheel : wheels) {
     digests.emplace(wheel.name, wheel.digest);
   }
+  const auto& key = work.plan().keys.value().dependencies;
+  const auto installed = to_json(installed_wheels(wheels));
+  services.wheel_records.put(installed_wheels_key(key), installed);
+  built[installed_wheels_key(key)] = installed;
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
@@ -363,7 +368,7 @@ WheelImage install(Services& services,
   built.insert(requirements.remembered.begin(), requirements.remembered.end());
   WheelSet set_of_layers{all, made, layers.place(), std::move(built)};
   if (own) {
-    services.install_records.put(work.plan().keys.value().dependencies, own->record);
+    services.install_records.put(key, own->record);
   }
   return {.image = stack(services, std::move(base), made,
                          configure_dependencies(work.plan(), count, requirements.resolved_at)),

@@ -1,3 +1,4 @@
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/wheel_image.hpp"
 #include "build/wheels/wheel_lists.hpp"
@@ -80,6 +81,12 @@ RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
           is_remembered(remembered, key) ? std::nullopt : remembered_list(services, wheel, place);
       if (text) {
         new_facts.lists.emplace(key, std::move(*text));
+      }
+      const auto code_key = gpu_code_key(wheel.digest);
+      auto code =
+          is_remembered(remembered, code_key) ? std::nullopt : services.wheel_records.get(code_key);
+      if (code) {
+        new_facts.lists.emplace(code_key, std::move(*code));
       }
     }
     new_facts.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "base/digest.hpp"
+#include "gpu/library_code.hpp"
+#include "services/services.hpp"
+#include "state/records.hpp"
+#include "wheel/layers.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::build {
+
+/// Caches the GPU code of each wheel whose files are all written to layers in this run, by the
+/// wheel's digest. Its layers may be written on several threads.
+class GpuCodeReader : public std::enable_shared_from_this<GpuCodeReader> {
+public:
+  GpuCodeReader(state::Records records,
+                std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels);
+
+  /// Returns what sees the files of one layer. Each layer that is written needs its own.
+  wheel::Watch watch();
+
+private:
+  struct Seen {
+    std::size_t files{0};
+    std::vector<gpu::Library> libraries{};
+  };
+
+  void add(std::size_t wheel, gpu::Library library);
+  void add_files(std::size_t wheel, std::size_t files, std::size_t of);
+
+  state::Records records_;
+  std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels_;
+  std::mutex mutex_{};
+  std::map<std::size_t, Seen> seen_{};  ///< by the place of the wheel
+};
+
+/// A wheel of a dependency image.
+struct InstalledWheel {
+  std::string name{};  ///< normalised
+  std::string version{};
+  Digest digest;
+
+  bool operator==(const InstalledWheel&) const = default;
+};
+
+/// Returns the key of the texts about a wheel's GPU code, in the cache and in repositories.
+std::string gpu_code_key(const Digest& wheel);
+
+/// Returns the key of the text about the wheels of a dependency image.
+std::string installed_wheels_key(const std::string& dependency_key);
+
+std::string to_json(const std::vector<InstalledWheel>& wheels);
+/// Returns nothing if `text` is damaged.
+std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::string_view text);
+
+/// Returns `wheels` with the versions in their file names.
+std::vector<InstalledWheel> installed_wheels(const std::vector<wheel::ChosenWheel>& wheels);
+
+/// Returns the libraries with GPU code in the wheel file `path`, all of which it reads. Throws as
+/// wheel::Zip does.
+std::vector<gpu::Library> read_gpu_code(const std::filesystem::path& path);
+
+/// Returns the cached GPU code of a wheel; nothing if this machine has not read the wheel.
+std::optional<std::vector<gpu::Library>> cached_gpu_code(const Services& services,
+                                                         const Digest& wheel);
+
+}  // namespace autopack::build
