@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace autopack::gpu_code_test {
 
@@ -104,14 +105,15 @@ TEST_CASE("the CUDA version is that of a library which the dynamic section names
 
 TEST_CASE("only 64-bit ELF files have GPU code") {
   const auto container = gpu_container({{.architecture = 75}});
-  for (const auto& text : {std::string{},
-                                 std::string{"\x7f"
-                                             "ELF"},
-                                 std::string(5000, '\0') + container,
-                                 "\x7f"
-                                 "ELF\x01\x01" +
-                                     container,
-                                 "PK" + container}) {
+  const std::vector<std::string> texts{"",
+                                       "\x7f"
+                                       "ELF",
+                                       std::string(5000, '\0') + container,
+                                       "\x7f"
+                                       "ELF\x01\x01" +
+                                           container,
+                                       "PK" + container};
+  for (const auto& text : texts) {
     CHECK_FALSE(read(text, 100));
     CHECK_FALSE(read(text, 1));
   }

@@ -34,9 +34,9 @@ std::optional<gpu::Library> finished(gpu::CodeReader& reader,
 
 }  // namespace
 
-GpuCodeReader::GpuCodeReader(state::Records records,
+GpuCodeReader::GpuCodeReader(const Services& services,
                              std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels)
-    : records_{std::move(records)}, wheels_{std::move(wheels)} {}
+    : services_{services}, wheels_{std::move(wheels)} {}
 
 wheel::Watch GpuCodeReader::watch() {
   const auto current = std::make_shared<gpu::CodeReader>();
@@ -71,7 +71,8 @@ void GpuCodeReader::add_files(std::size_t wheel, std::size_t files, std::size_t 
   seen.files += files;
   if (seen.files == of) {
     std::ranges::sort(seen.libraries, {}, &gpu::Library::path);
-    records_.put(gpu_code_key(wheels_->at(wheel).digest), gpu::to_json(seen.libraries));
+    services_.wheel_records.put(gpu_code_key(wheels_->at(wheel).digest),
+                                gpu::to_json(seen.libraries));
   }
 }
 

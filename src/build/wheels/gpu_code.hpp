@@ -3,7 +3,6 @@
 #include "base/digest.hpp"
 #include "gpu/library_code.hpp"
 #include "services/services.hpp"
-#include "state/records.hpp"
 #include "wheel/layers.hpp"
 
 #include <cstddef>
@@ -21,7 +20,8 @@ namespace autopack::build {
 /// wheel's digest. Its layers may be written on several threads.
 class GpuCodeReader : public std::enable_shared_from_this<GpuCodeReader> {
 public:
-  GpuCodeReader(state::Records records,
+  /// `services` must outlive it.
+  GpuCodeReader(const Services& services,
                 std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels);
 
   /// Returns what sees the files of one layer. Each layer that is written needs its own.
@@ -36,7 +36,7 @@ private:
   void add(std::size_t wheel, gpu::Library library);
   void add_files(std::size_t wheel, std::size_t files, std::size_t of);
 
-  state::Records records_;
+  const Services& services_;
   std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels_;
   std::mutex mutex_{};
   std::map<std::size_t, Seen> seen_{};  ///< by the place of the wheel

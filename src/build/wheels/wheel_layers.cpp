@@ -110,7 +110,7 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
     all.recipes.push_back(removal());
   }
   all.wheels.resize(all.recipes.size());
-  const auto gpu_code = std::make_shared<GpuCodeReader>(services_.wheel_records, all.chosen);
+  const auto gpu_code = std::make_shared<GpuCodeReader>(services_, all.chosen);
   for (const auto& group : groups(*all.chosen, below, fetch)) {
     all.recipes.push_back(layer_of(group, all.chosen, gpu_code));
     all.wheels.push_back(group.wheels);
