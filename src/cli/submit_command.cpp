@@ -161,6 +161,7 @@ public:
     if (request.package && submitter_ != "local") {
       choose_cloud_build(build_, *request.package);
     }
+    request.knows_devices = submitter_ != "local";
     if (request.package) {
       request.package->refuses_certain &= submitter_ == "vertex" || on_cluster;
       settle_outputs(request);

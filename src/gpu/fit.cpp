@@ -48,7 +48,8 @@ bool decides(const Package& package, const Library& library) {
   const auto* const rule = std::ranges::find_if(
       judged, [&](const Judged& one) { return is_package(package.name, one.name); });
   if (rule == judged.end()) {
-    return !package.name.starts_with("nvidia-");
+    return !package.name.empty() && package.name != "nvidia" &&
+           !package.name.starts_with("nvidia-");
   }
   return file_name(library.path).starts_with(rule->library);
 }

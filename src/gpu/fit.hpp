@@ -17,6 +17,14 @@ std::optional<Capability> capability_of(std::string_view accelerator);
 /// Returns the accelerators whose capability is known, in the order of their capabilities.
 std::vector<std::string> known_accelerators();
 
+/// An accelerator that a program gets.
+struct Device {
+  std::string name{};                      ///< `NVIDIA_L4`, `TPU v6e`
+  std::optional<Capability> capability{};  ///< absent for a TPU
+
+  bool operator==(const Device&) const = default;
+};
+
 /// How GPU code fits a GPU.
 enum class Fit {
   unknown,   ///< the code is damaged, or there is none

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "gpu/fit.hpp"
 #include "packaging/output.hpp"
 #include "plan/plan.hpp"
 #include "project/project.hpp"
@@ -43,6 +44,8 @@ struct Request {
   bool label_git{false};                        ///< git's facts go into labels and key
   bool reports_git{false};                      ///< git's facts go into the result
   Environment environment{};                    ///< the variables that git uses
+  /// The accelerators that the program gets, as far as they are known.
+  std::vector<gpu::Device> devices{};
   /// Counts what is read of the project.
   std::shared_ptr<source::ReadCount> read_count{std::make_shared<source::ReadCount>()};
 

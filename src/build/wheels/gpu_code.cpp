@@ -21,6 +21,13 @@ bool may_have_gpu_code(std::string_view path, std::uint64_t size) {
   return size >= smallest_library && !path.ends_with(".py") && !path.ends_with(".pyi");
 }
 
+/// Versions of one package whose code is known.
+constexpr std::size_t most_versions{30};
+
+std::string versions_key(const std::string& package) {
+  return "versions with known gpu code of " + package;
+}
+
 /// Returns what `reader` found in a file; nothing if that has no GPU code.
 std::optional<gpu::Library> finished(gpu::CodeReader& reader,
                                      const std::string& path,
@@ -71,17 +78,16 @@ void GpuCodeReader::add_files(std::size_t wheel, std::size_t files, std::size_t 
   seen.files += files;
   if (seen.files == of) {
     std::ranges::sort(seen.libraries, {}, &gpu::Library::path);
-    services_.wheel_records.put(gpu_code_key(wheels_->at(wheel).digest),
-                                gpu::to_json(seen.libraries));
+    cache_gpu_code(services_, installed_wheels({wheels_->at(wheel)}).front(), seen.libraries);
   }
 }
 
 std::string gpu_code_key(const Digest& wheel) {
-  return "gpu code " + wheel.hex();
+  return "gpu-code-" + wheel.hex();
 }
 
 std::string installed_wheels_key(const std::string& dependency_key) {
-  return "wheels of " + dependency_key;
+  return "wheels-of-" + dependency_key;
 }
 
 std::string to_json(const std::vector<InstalledWheel>& wheels) {
@@ -105,6 +111,32 @@ std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::strin
     }
     wheels.push_back(
         {.name = text_at(one, "name"), .version = text_at(one, "version"), .digest = *digest});
+  }
+  return wheels;
+}
+
+std::string to_json_with_code(const Services& services, const std::vector<InstalledWheel>& wheels) {
+  json all = parse_json(to_json(wheels));
+  for (std::size_t i = 0; i < wheels.size(); ++i) {
+    if (const auto text = services.wheel_records.get(gpu_code_key(wheels[i].digest))) {
+      all[i]["gpu"] = parse_json(*text);
+    }
+  }
+  return write_json(all);
+}
+
+std::optional<std::vector<InstalledWheel>> take_with_code(const Services& services,
+                                                          const std::string& text) {
+  auto wheels = installed_wheels_from_json(text);
+  const json all = wheels ? parse_json(text) : json::array();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& wheel = wheels->at(i);
+    const auto code = all[i].contains("gpu") && !cached_gpu_code(services, wheel.digest)
+                          ? gpu::libraries_from_json(write_json(all[i]["gpu"]))
+                          : std::nullopt;
+    if (code) {
+      cache_gpu_code(services, wheel, *code);
+    }
   }
   return wheels;
 }
@@ -135,6 +167,28 @@ std::vector<gpu::Library> read_gpu_code(const std::filesystem::path& path) {
   }
   std::ranges::sort(libraries, {}, &gpu::Library::path);
   return libraries;
+}
+
+void cache_gpu_code(const Services& services,
+                    const InstalledWheel& wheel,
+                    const std::vector<gpu::Library>& libraries) {
+  services.wheel_records.put(gpu_code_key(wheel.digest), gpu::to_json(libraries));
+  if (libraries.empty()) {
+    return;
+  }
+  auto known = wheels_with_known_code(services, wheel.name);
+  std::erase(known, wheel);
+  known.push_back(wheel);
+  known.erase(known.begin(),
+              known.end() - static_cast<std::ptrdiff_t>(std::min(known.size(), most_versions)));
+  services.wheel_records.put(versions_key(wheel.name), to_json(known));
+}
+
+std::vector<InstalledWheel> wheels_with_known_code(const Services& services,
+                                                   const std::string& name) {
+  const auto text = services.wheel_records.get(versions_key(name));
+  auto known = text ? installed_wheels_from_json(*text) : std::nullopt;
+  return known ? *std::move(known) : std::vector<InstalledWheel>{};
 }
 
 std::optional<std::vector<gpu::Library>> cached_gpu_code(const Services& services,

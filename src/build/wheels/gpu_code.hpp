@@ -51,15 +51,24 @@ struct InstalledWheel {
   bool operator==(const InstalledWheel&) const = default;
 };
 
-/// Returns the key of the texts about a wheel's GPU code, in the cache and in repositories.
+/// Returns the key of the text about a wheel's GPU code in the cache.
 std::string gpu_code_key(const Digest& wheel);
 
-/// Returns the key of the text about the wheels of a dependency image.
+/// Returns the key of the text about the wheels of a dependency image, in the cache and in
+/// repositories.
 std::string installed_wheels_key(const std::string& dependency_key);
 
 std::string to_json(const std::vector<InstalledWheel>& wheels);
 /// Returns nothing if `text` is damaged.
 std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::string_view text);
+
+/// Returns a text for take_with_code(), with the code that is cached.
+std::string to_json_with_code(const Services& services, const std::vector<InstalledWheel>& wheels);
+
+/// Returns the wheels in `text`, and caches their code unless it is cached; returns nothing if the
+/// text is damaged.
+std::optional<std::vector<InstalledWheel>> take_with_code(const Services& services,
+                                                          const std::string& text);
 
 /// Returns `wheels` with the versions in their file names.
 std::vector<InstalledWheel> installed_wheels(const std::vector<wheel::ChosenWheel>& wheels);
@@ -67,6 +76,15 @@ std::vector<InstalledWheel> installed_wheels(const std::vector<wheel::ChosenWhee
 /// Returns the libraries with GPU code in the wheel file `path`, all of which it reads. Throws as
 /// wheel::Zip does.
 std::vector<gpu::Library> read_gpu_code(const std::filesystem::path& path);
+
+/// Caches the GPU code of `wheel`, and that its version is one with known code.
+void cache_gpu_code(const Services& services,
+                    const InstalledWheel& wheel,
+                    const std::vector<gpu::Library>& libraries);
+
+/// Returns the wheels of the package `name` whose GPU code this machine has read, oldest first.
+std::vector<InstalledWheel> wheels_with_known_code(const Services& services,
+                                                   const std::string& name);
 
 /// Returns the cached GPU code of a wheel; nothing if this machine has not read the wheel.
 std::optional<std::vector<gpu::Library>> cached_gpu_code(const Services& services,

@@ -23,6 +23,7 @@
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "executor/python_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "http/client.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
@@ -355,9 +356,7 @@ WheelImage install(Services& services,
     digests.emplace(wheel.name, wheel.digest);
   }
   const auto& key = work.plan().keys.value().dependencies;
-  const auto installed = to_json(installed_wheels(wheels));
-  services.wheel_records.put(installed_wheels_key(key), installed);
-  built[installed_wheels_key(key)] = installed;
+  services.wheel_records.put(installed_wheels_key(key), to_json(installed_wheels(wheels)));
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
@@ -366,7 +365,7 @@ WheelImage install(Services& services,
   }
   auto made = make_layers(services, all.recipes);
   built.insert(requirements.remembered.begin(), requirements.remembered.end());
-  WheelSet set_of_layers{all, made, layers.place(), std::move(built)};
+  WheelSet set_of_layers{all, made, layers.place(), std::move(built), key};
   if (own) {
     services.install_records.put(key, own->record);
   }
@@ -442,6 +441,9 @@ bool is_plain_source(const Services& services,
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
   ExpectedInstallation expected{.obstacles = obstacles_to_wheels(work)};
   auto facts = executor::known_python(services, work.plan().base);
+  if (!facts) {
+    facts = executor::remembered_python(services, work.plan().base);
+  }
   if (!expected.obstacles.empty() || !facts) {
     return expected;
   }
@@ -494,6 +496,12 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
                              ? package.source->directory.value_or(package.source->repository)
                              : package.name;
       expected.built.push_back(fmt::format("`{}` ({})", printable(name), *kind));
+    }
+    const auto chosen = files.choose(package).chosen;
+    const auto digest = chosen ? only_digest(package.files.at(*chosen).hashes) : std::nullopt;
+    if (digest && package.version) {
+      expected.wheels.push_back(
+          {.name = package.name, .version = package.version->str(), .digest = *digest});
     }
     if (auto one = sized(package, files)) {
       if (const auto names = requirers.find(package.name); names != requirers.end()) {

@@ -1,0 +1,132 @@
+"""GPU code of wheels and executor images is compared with the accelerator of the job."""
+
+import hashlib
+import json
+import unittest
+
+import gpu_library
+import testbed
+from secret_watch import secret
+from testbed import autopack
+from vertex_server import VertexServer
+
+MACHINES = {'NVIDIA_TESLA_P100': 'n1-standard-8', 'NVIDIA_TESLA_V100': 'n1-standard-8', 'NVIDIA_TESLA_T4': 'n1-standard-8',
+            'NVIDIA_L4': 'g2-standard-8', 'NVIDIA_H100_80GB': 'a3-highgpu-1g', 'NVIDIA_B200': 'a4-highgpu-8g'}
+TORCH = ['75', '80', '86', '90', '100', '120']
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class Gpu(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.base = testbed.pushed_executor('gpu/base:1')
+        cls.house = testbed.new_folder('gpu-house')
+        torch = {'torch/lib/libtorch_cuda.so': gpu_library.library([gpu_library.container(TORCH)] * 3)}
+        narrow = {'narrow/_C.so': gpu_library.library([gpu_library.container(['80', '90a'])])}
+        wide = {'narrow/_C.so': gpu_library.library([gpu_library.container(['70', '75', '80', '90a'])])}
+        late = {'late/_C.so': gpu_library.library([gpu_library.container(['70', 'ptx70'])])}
+        several = {f'several/libseveral_cuda{cuda}.so': gpu_library.library([gpu_library.container(names)])
+                   for cuda, names in (('118', ['60', '70', '80']), ('130', ['75', '80', '100']))}
+        cls.wheels = {(name, version): gpu_library.write_wheel(cls.house, name, version, libraries)
+                      for name, version, libraries in (
+                          ('torch', '2.15.0', torch), ('narrow', '1.0', narrow), ('narrow', '0.9', wide),
+                          ('late', '1.0', late), ('several', '1.0', several))}
+        cls.index = testbed.start_index([cls.house])
+
+    def setUp(self):
+        self.api = VertexServer()
+        self.addCleanup(self.api.close)
+        token = testbed.write_tree({'token': secret('ya29.test')}) / 'token'
+        self.env = testbed.environment(
+            PIP_INDEX_URL=self.index.url, CLOUDSDK_CORE_PROJECT='test-project', CLOUDSDK_AI_REGION='us-central1',
+            XDG_CACHE_HOME=str(testbed.new_cache()), CLOUDSDK_AUTH_ACCESS_TOKEN_FILE=token,
+            CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.api.url)
+        self.target = testbed.image_name('gpu')
+
+    def write(self, *wheels):
+        lines = ''.join(f'{name}=={version} --hash=sha256:{digest(self.wheels[name, version])}\n' for name, version in wheels)
+        self.folder = testbed.write_tree({'train.py': 'print("ran")\n', 'requirements.txt': lines})
+
+    def submit(self, accelerator, *flags, status=0, command='submit', env=None):
+        study = ['--metric=loss:minimize', '--parameter=rate:double:1e-3..1:log', '--max-trial-count=2']
+        return autopack(command, '--display-name=gpu', f'--executor-image-uri={self.base}', '--script=train.py', '-v',
+                        f'--output-image-uri={self.target}', f'--machine-type={MACHINES[accelerator]}',
+                        *([] if MACHINES[accelerator][0] != 'n' else [f'--accelerator-type={accelerator}']),
+                        *(study if command == 'tune' else []), *flags, cwd=self.folder, env=env or self.env, status=status)
+
+    def test_what_cannot_run_is_refused_after_the_build_and_then_before_it(self):
+        self.write(('torch', '2.15.0'))
+        self.submit('NVIDIA_TESLA_P100', status=2)
+        self.assertTrue(testbed.images(self.target))
+        self.assertEqual(self.api.requests, [])
+        for accelerator in ('NVIDIA_TESLA_V100', 'NVIDIA_TESLA_P100'):
+            for command, flags in (('submit', []), ('tune', []), ('submit', ['--dry-run'])):
+                with self.subTest(accelerator=accelerator, command=command, flags=flags):
+                    answer = self.submit(accelerator, *flags, command=command, status=2)
+                    self.assertIn(f'error: `torch` 2.15.0 cannot run on {accelerator}, whose compute capability is', answer.err)
+                    self.assertIn('`libtorch_cuda.so` has code for 75 80 86 90 100 120', answer.err)
+                    self.assertIn('from: requirements.txt:1', answer.err)
+                    self.assertIn('NVIDIA_L4', answer.err)
+                    self.assertIn('`--skip-checks=program` sends it anyway', answer.err)
+                    self.assertNotIn('Pushed', answer.err)
+        self.assertEqual(self.api.requests, [])
+        sent = self.submit('NVIDIA_TESLA_V100', '--skip-checks=program')
+        self.assertIn('warning: `torch` 2.15.0 cannot run on NVIDIA_TESLA_V100', sent.err)
+        self.assertEqual(len(self.api.requests), 1)
+
+    def test_what_runs_is_sent(self):
+        self.write(('torch', '2.15.0'))
+        for count, accelerator in enumerate(('NVIDIA_TESLA_T4', 'NVIDIA_L4', 'NVIDIA_H100_80GB', 'NVIDIA_B200'), 1):
+            with self.subTest(accelerator=accelerator):
+                answer = self.submit(accelerator)
+                self.assertNotIn('compute capability', answer.err)
+                self.assertEqual(len(self.api.requests), count)
+
+    def test_a_version_that_fits_is_named_once_it_was_read(self):
+        self.write(('narrow', '1.0'))
+        first = self.submit('NVIDIA_TESLA_T4', status=2)
+        self.assertIn('a version with code for 7.0 to 7.5, or with PTX for at most 7.5', first.err)
+        self.write(('narrow', '0.9'))
+        self.submit('NVIDIA_TESLA_T4')
+        self.write(('narrow', '1.0'))
+        self.assertIn('`narrow==0.9` has code for it', self.submit('NVIDIA_TESLA_T4', status=2).err)
+
+    def test_ptx_alone_is_a_warning_and_one_library_of_several_suffices(self):
+        self.write(('late', '1.0'), ('several', '1.0'))
+        answer = self.submit('NVIDIA_L4')
+        self.assertIn('warning: `late` 1.0 has only PTX that fits NVIDIA_L4', answer.err)
+        self.assertEqual(answer.err.count('warning: '), 1)
+        old = self.submit('NVIDIA_TESLA_P100', status=2)
+        self.assertIn('`late` 1.0 cannot run on NVIDIA_TESLA_P100', old.err)
+        self.assertNotIn('`several` 1.0 cannot', old.err)
+        self.assertIn('`libseveral_cuda130.so` has code for 75 80 100, none of which runs on NVIDIA_TESLA_P100', old.err)
+
+    def test_another_machine_learns_it_from_the_registry(self):
+        self.write(('narrow', '1.0'))
+        self.submit('NVIDIA_TESLA_T4', status=2)
+        for path in self.house.glob('narrow-1.0*'):
+            self.assertTrue(path.exists())
+        env = {**self.env, 'XDG_CACHE_HOME': str(testbed.new_cache()), 'PIP_INDEX_URL': 'http://127.0.0.1:9/'}
+        answer = self.submit('NVIDIA_TESLA_T4', status=2, env=env)
+        self.assertIn('`narrow` 1.0 cannot run on NVIDIA_TESLA_T4', answer.err)
+        self.assertEqual(self.api.requests, [])
+
+    def test_explain_shows_the_code_and_what_no_gpu_of_the_job_runs(self):
+        self.write(('narrow', '1.0'), ('late', '1.0'))
+        flags = [f'--executor-image-uri={self.base}', '--script=train.py', f'--output-image-uri={self.target}']
+        autopack('build', *flags, cwd=self.folder, env=self.env)
+        said = autopack('explain', *flags, '--accelerator-type=NVIDIA_TESLA_T4', cwd=self.folder, env=self.env)
+        self.assertIn('warning: `narrow` 1.0 cannot run on NVIDIA_TESLA_T4', said.err)
+        self.assertRegex(said.out, r'narrow/_C.so +80 90a')
+        answer = autopack('explain', *flags, '--machine-type=a3-highgpu-1g', '--format=json', cwd=self.folder, env=self.env)
+        gpu = answer.json()['gpu']
+        self.assertEqual(gpu['accelerators'], [{'name': 'NVIDIA_H100_80GB', 'capability': '9.0'}])
+        rows = {row['library']: row for row in gpu['libraries']}
+        self.assertEqual(rows['narrow/_C.so']['architectures'], ['80', '90a'])
+        self.assertEqual(rows['narrow/_C.so']['fits'], ['runs'])
+        self.assertEqual(rows['late/_C.so']['fits'], ['compiles'])
+        self.assertEqual(rows['narrow/_C.so']['unused_bytes'], 104)
+        self.assertEqual(json.loads(json.dumps(gpu['unread'])), [])
