@@ -105,28 +105,31 @@ PackageFit fit_of(const Package& package, Capability gpu) {
   return result;
 }
 
-std::string architectures_of(const LibraryCode& library) {
-  std::vector<std::string> words;
-  for (const auto kind : {CodeKind::cubin, CodeKind::ptx}) {
-    std::vector<std::string> names;
-    for (const auto& code : library.code) {
-      if (code.kind == kind) {
-        names.push_back(code.architecture.str());
-      }
-    }
-    if (!names.empty()) {
-      words.push_back((kind == CodeKind::ptx ? "PTX " : "") + join(names, " "));
+std::vector<std::string> architectures_of(const LibraryCode& library, CodeKind kind) {
+  std::vector<std::string> names;
+  for (const auto& code : library.code) {
+    if (code.kind == kind) {
+      names.push_back(code.architecture.str());
     }
   }
-  return join(words, ", ");
+  return names;
 }
 
-std::uint64_t unused_bytes(const LibraryCode& library, Capability gpu) {
-  std::uint64_t bytes = 0;
-  for (const auto& code : library.code) {
-    bytes += runs_on(code, gpu) ? 0 : code.bytes;
+std::string architectures_of(const LibraryCode& library) {
+  const auto machine_code = join(architectures_of(library, CodeKind::cubin), " ");
+  const auto ptx = join(architectures_of(library, CodeKind::ptx), " ");
+  return machine_code + (machine_code.empty() || ptx.empty() ? "" : ", ") +
+         (ptx.empty() ? "" : "PTX " + ptx);
+}
+
+std::string_view to_string(Fit fit) {
+  switch (fit) {
+    case Fit::runs: return "runs";
+    case Fit::compiles: return "compiles";
+    case Fit::fails: return "fails";
+    case Fit::unknown: break;
   }
-  return bytes;
+  return "unknown";
 }
 
 }  // namespace autopack::gpu

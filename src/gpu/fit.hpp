@@ -63,7 +63,10 @@ PackageFit fit_of(const Package& package, Capability gpu);
 /// Returns the architectures of `library` in words: `75 80 90a, PTX 90`.
 std::string architectures_of(const LibraryCode& library);
 
-/// Returns the bytes of the code in `library` that cannot run on the GPU.
-std::uint64_t unused_bytes(const LibraryCode& library, Capability gpu);
+/// Returns the architectures of one kind of code: `75`, `90a`.
+std::vector<std::string> architectures_of(const LibraryCode& library, CodeKind kind);
+
+/// Returns `runs`, `compiles`, `fails` or `unknown`.
+std::string_view to_string(Fit fit);
 
 }  // namespace autopack::gpu

@@ -77,7 +77,9 @@ std::optional<std::vector<WheelGpuCode>> gpu_code_of_wheels(Services& services,
   for (const auto& wheel : *installed) {
     wheels.push_back({.wheel = wheel, .libraries = cached_gpu_code(services, wheel.digest)});
   }
-  read_cached_files(services, work, wheels);
+  if (!work.request().devices.empty()) {
+    read_cached_files(services, work, wheels);
+  }
   return wheels;
 }
 

@@ -17,7 +17,8 @@ struct WheelGpuCode {
 
 /// Returns the wheels of the dependency image of `work`: those that were installed last time, else
 /// those that a lock or a resolution names; nothing if neither is known here. Their code comes from
-/// the cache, else from the target repository, else from a cached wheel, which it reads.
+/// the cache, else from the target repository, else, if the request names devices, from a
+/// cached wheel, which it reads.
 std::optional<std::vector<WheelGpuCode>> gpu_code_of_wheels(Services& services,
                                                             const packaging::Packaging& work);
 
