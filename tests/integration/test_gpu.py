@@ -1,8 +1,14 @@
 """GPU code of wheels and executor images is compared with the accelerator of the job."""
 
+import collections
 import hashlib
 import json
+import pathlib
+import re
+import shutil
+import subprocess
 import unittest
+import zipfile
 
 import gpu_library
 import testbed
@@ -59,8 +65,8 @@ class Gpu(unittest.TestCase):
 
     def test_what_cannot_run_is_refused_after_the_build_and_then_before_it(self):
         self.write(('torch', '2.15.0'))
-        self.submit('NVIDIA_TESLA_P100', status=2)
-        self.assertTrue(testbed.images(self.target))
+        first = self.submit('NVIDIA_TESLA_P100', status=2)
+        self.assertLess(first.err.index('  Pushed'), first.err.index('cannot run on NVIDIA_TESLA_P100'))
         self.assertEqual(self.api.requests, [])
         for accelerator in ('NVIDIA_TESLA_V100', 'NVIDIA_TESLA_P100'):
             for command, flags in (('submit', []), ('tune', []), ('submit', ['--dry-run'])):
@@ -96,9 +102,9 @@ class Gpu(unittest.TestCase):
 
     def test_ptx_alone_is_a_warning_and_one_library_of_several_suffices(self):
         self.write(('late', '1.0'), ('several', '1.0'))
-        answer = self.submit('NVIDIA_L4')
+        answer = self.submit('NVIDIA_L4', '--accelerator-type=NVIDIA_L4')
         self.assertIn('warning: `late` 1.0 has only PTX that fits NVIDIA_L4', answer.err)
-        self.assertEqual(answer.err.count('warning: '), 1)
+        self.assertEqual(answer.err.count('warning: '), 1, answer.err)
         old = self.submit('NVIDIA_TESLA_P100', status=2)
         self.assertIn('`late` 1.0 cannot run on NVIDIA_TESLA_P100', old.err)
         self.assertNotIn('`several` 1.0 cannot', old.err)
@@ -130,3 +136,101 @@ class Gpu(unittest.TestCase):
         self.assertEqual(rows['late/_C.so']['fits'], ['compiles'])
         self.assertEqual(rows['narrow/_C.so']['unused_bytes'], 104)
         self.assertEqual(json.loads(json.dumps(gpu['unread'])), [])
+
+
+def pip_download(folder, *requirements):
+    """Downloads wheels for Python 3.11 with pip, without what they require."""
+    subprocess.run([testbed.SYSTEM_PYTHON, '-m', 'pip', 'download', '-q', '--no-deps', '--python-version=3.11',
+                    '--only-binary=:all:', '-d', str(folder), *requirements], check=True)
+
+
+def unpack(wheel, folder, suffix=''):
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if suffix in name:
+                path = pathlib.Path(archive.extract(name, folder))
+                path.chmod(0o755)
+                yield path
+
+
+class RealGpuCode(unittest.TestCase):
+    """Wheels of PyPI, and NVIDIA's own tools, some 1.5 GB."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.house = testbed.new_folder('gpu-real')
+        cls.tools = testbed.new_folder('gpu-tools')
+
+    def tool(self, requirement, name):
+        folder = testbed.new_folder('gpu-tool')
+        pip_download(folder, requirement)
+        for wheel in folder.glob('*.whl'):
+            for path in unpack(wheel, self.tools):
+                if path.name == name:
+                    return path
+        raise AssertionError(f'{requirement} has no {name}')
+
+    def code(self, path):
+        """Returns how often each architecture occurs: `cubin 90a`."""
+        program = testbed.binary.parent.parent / 'tests' / 'support' / 'gpu_code'
+        library = json.loads(testbed.run([program, path]).stdout)['libraries'][0]
+        return {f'{kind} {architecture}': count for kind, architecture, count, _ in library['code']}
+
+    @testbed.nightly('Gpu.test_what_runs_is_sent')
+    def test_every_count_is_that_of_cuobjdump(self):
+        program = self.tool('nvidia-cuda-cuobjdump', 'cuobjdump')
+        pip_download(self.house, 'bitsandbytes==0.50.2')
+        libraries = [path for path in unpack(next(self.house.glob('bitsandbytes-*')), self.tools, '_cuda')
+                     if path.suffix == '.so']
+        self.assertGreater(len(libraries), 5)
+        for library in libraries:
+            with self.subTest(library=library.name):
+                said = testbed.run([program, '--list-elf', '--list-ptx', library]).stdout.decode()
+                counts = collections.Counter()
+                for kind, architecture in re.findall(r'(ELF|PTX) file .*\.(?:sm|compute)_(\w+)\.(?:cubin|ptx)', said):
+                    counts[f'{"cubin" if kind == "ELF" else "ptx"} {architecture}'] += 1
+                self.assertEqual(self.code(library), dict(counts))
+
+    @testbed.nightly('Gpu.test_what_runs_is_sent')
+    def test_code_of_ptxas_for_each_architecture_is_found(self):
+        ptxas = self.tool('nvidia-cuda-nvcc', 'ptxas')
+        fatbinary = ptxas.parent / 'fatbinary'
+        folder = testbed.new_folder('gpu-made')
+        names = sorted(set(re.findall(r'sm_(\d+[af]?)', testbed.run([ptxas, '--help']).stdout.decode())))
+        self.assertGreater(len(names), 5)
+        for name in names:
+            text = f'.version 9.0\n.target sm_{name}\n.address_size 64\n.visible .entry k() {{ ret; }}\n'
+            (folder / f'{name}.ptx').write_text(text)
+            testbed.run([ptxas, f'-arch=sm_{name}', '-o', folder / f'{name}.cubin', folder / f'{name}.ptx'])
+            testbed.run([fatbinary, f'--create={folder / name}.fatbin', '-64',
+                         f'--image3=kind=elf,sm={name},file={folder / name}.cubin',
+                         f'--image3=kind=ptx,sm={name},file={folder / name}.ptx'])
+            library = folder / f'{name}.so'
+            library.write_bytes(gpu_library.library([(folder / f'{name}.fatbin').read_bytes()]))
+            with self.subTest(architecture=name):
+                self.assertEqual(self.code(library), {f'cubin {name}': 1, f'ptx {name}': 1})
+
+    @testbed.nightly('Gpu.test_what_runs_is_sent')
+    def test_a_real_torch_is_refused_for_old_gpus_alone(self):
+        for requirement, fitting, failing in (
+                ('torch==2.15.0', ('NVIDIA_TESLA_T4', 'NVIDIA_L4', 'NVIDIA_H100_80GB', 'NVIDIA_B200'),
+                 ('NVIDIA_TESLA_P100', 'NVIDIA_TESLA_V100')),
+                ('torch==2.0.1', ('NVIDIA_TESLA_P100', 'NVIDIA_TESLA_V100', 'NVIDIA_TESLA_T4', 'NVIDIA_L4'),
+                 ('NVIDIA_H100_80GB', 'NVIDIA_B200'))):
+            folder = testbed.new_folder('gpu-torch')
+            pip_download(folder, requirement)
+            wheel = next(folder.glob('*.whl'))
+            index = testbed.start_index([folder])
+            project = testbed.write_tree({'train.py': 'print("ran")\n', 'pylock.toml': (
+                f'lock-version = "1.0"\ncreated-by = "a test"\n[[packages]]\nname = "torch"\nversion = "{requirement[7:]}"\n'
+                f'[[packages.wheels]]\nname = "{wheel.name}"\nurl = "{index.url.rsplit("/simple", 1)[0]}/files/{wheel.name}"\n'
+                f'hashes = {{ sha256 = "{digest(wheel)}" }}\n')})
+            env = testbed.environment(PIP_INDEX_URL=index.url, XDG_CACHE_HOME=str(testbed.new_cache()))
+            flags = [f'--executor-image-uri={testbed.pushed_executor("gpu/base:1")}', '--script=train.py',
+                     f'--output-image-uri={testbed.image_name("gpu-torch")}']
+            autopack('build', *flags, cwd=project, env=env)
+            for accelerator in (*fitting, *failing):
+                with self.subTest(torch=requirement, accelerator=accelerator):
+                    said = autopack('explain', *flags, f'--accelerator-type={accelerator}', cwd=project, env=env)
+                    self.assertEqual(f'cannot run on {accelerator}' in said.err, accelerator in failing)
+            shutil.rmtree(folder)
