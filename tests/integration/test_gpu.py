@@ -172,7 +172,7 @@ class RealGpuCode(unittest.TestCase):
 
     def code(self, path):
         """Returns how often each architecture occurs: `cubin 90a`."""
-        program = testbed.binary.parent.parent / 'tests' / 'support' / 'gpu_code'
+        program = pathlib.Path(testbed.binary).parent.parent / 'tests' / 'support' / 'gpu_code'
         library = json.loads(testbed.run([program, path]).stdout)['libraries'][0]
         return {f'{kind} {architecture}': count for kind, architecture, count, _ in library['code']}
 
@@ -183,13 +183,19 @@ class RealGpuCode(unittest.TestCase):
         libraries = [path for path in unpack(next(self.house.glob('bitsandbytes-*')), self.tools, '_cuda')
                      if path.suffix == '.so']
         self.assertGreater(len(libraries), 5)
+        compared = 0
         for library in libraries:
             with self.subTest(library=library.name):
-                said = testbed.run([program, '--list-elf', '--list-ptx', library]).stdout.decode()
+                listing = testbed.run([program, '-all', '--list-elf', '--list-ptx', library], check=False)
+                if b'Invalid ELF' in listing.stderr:
+                    continue  # cuobjdump 13 cannot open some code for GPUs that CUDA 13 no longer supports
+                said = listing.stdout.decode()
+                compared += 1
                 counts = collections.Counter()
                 for kind, architecture in re.findall(r'(ELF|PTX) file .*\.(?:sm|compute)_(\w+)\.(?:cubin|ptx)', said):
                     counts[f'{"cubin" if kind == "ELF" else "ptx"} {architecture}'] += 1
                 self.assertEqual(self.code(library), dict(counts))
+        self.assertGreater(compared, 4)
 
     @testbed.nightly('Gpu.test_what_runs_is_sent')
     def test_code_of_ptxas_for_each_architecture_is_found(self):
@@ -198,10 +204,17 @@ class RealGpuCode(unittest.TestCase):
         folder = testbed.new_folder('gpu-made')
         names = sorted(set(re.findall(r'sm_(\d+[af]?)', testbed.run([ptxas, '--help']).stdout.decode())))
         self.assertGreater(len(names), 5)
+        release = re.search(r'release (\d+)\.(\d+)', testbed.run([ptxas, '--version']).stdout.decode())
+        version = f'{int(release[1]) - 4}.{release[2]}'  # of PTX: 9.0 came with CUDA 13.0
+        made_for = set()
         for name in names:
-            text = f'.version 9.0\n.target sm_{name}\n.address_size 64\n.visible .entry k() {{ ret; }}\n'
+            text = f'.version {version}\n.target sm_{name}\n.address_size 64\n.visible .entry k() {{ ret; }}\n'
             (folder / f'{name}.ptx').write_text(text)
-            testbed.run([ptxas, f'-arch=sm_{name}', '-o', folder / f'{name}.cubin', folder / f'{name}.ptx'])
+            made = testbed.run([ptxas, f'-arch=sm_{name}', '-o', folder / f'{name}.cubin', folder / f'{name}.ptx'],
+                               check=False)
+            if b'is not defined for option' in made.stderr:
+                continue  # its help names architectures of the past, too
+            made_for.add(name)
             testbed.run([fatbinary, f'--create={folder / name}.fatbin', '-64',
                          f'--image3=kind=elf,sm={name},file={folder / name}.cubin',
                          f'--image3=kind=ptx,sm={name},file={folder / name}.ptx'])
@@ -209,6 +222,7 @@ class RealGpuCode(unittest.TestCase):
             library.write_bytes(gpu_library.library([(folder / f'{name}.fatbin').read_bytes()]))
             with self.subTest(architecture=name):
                 self.assertEqual(self.code(library), {f'cubin {name}': 1, f'ptx {name}': 1})
+        self.assertLessEqual({'75', '80', '89', '90', '90a', '100', '100f', '120'}, made_for)
 
     @testbed.nightly('Gpu.test_what_runs_is_sent')
     def test_a_real_torch_is_refused_for_old_gpus_alone(self):
@@ -217,14 +231,16 @@ class RealGpuCode(unittest.TestCase):
                  ('NVIDIA_TESLA_P100', 'NVIDIA_TESLA_V100')),
                 ('torch==2.0.1', ('NVIDIA_TESLA_P100', 'NVIDIA_TESLA_V100', 'NVIDIA_TESLA_T4', 'NVIDIA_L4'),
                  ('NVIDIA_H100_80GB', 'NVIDIA_B200'))):
-            folder = testbed.new_folder('gpu-torch')
+            folder, house = testbed.new_folder('gpu-torch'), testbed.new_folder('gpu-torch-house')
             pip_download(folder, requirement)
-            wheel = next(folder.glob('*.whl'))
-            index = testbed.start_index([folder])
-            project = testbed.write_tree({'train.py': 'print("ran")\n', 'pylock.toml': (
-                f'lock-version = "1.0"\ncreated-by = "a test"\n[[packages]]\nname = "torch"\nversion = "{requirement[7:]}"\n'
-                f'[[packages.wheels]]\nname = "{wheel.name}"\nurl = "{index.url.rsplit("/simple", 1)[0]}/files/{wheel.name}"\n'
-                f'hashes = {{ sha256 = "{digest(wheel)}" }}\n')})
+            # Its requirements are gigabytes.
+            wheel = gpu_library.write_wheel(house, 'torch', requirement[7:], {
+                str(path.relative_to(folder)): path.read_bytes()
+                for path in unpack(next(folder.glob('*.whl')), folder, '/libtorch_cuda')})
+            shutil.rmtree(folder)
+            index = testbed.start_index([house])
+            project = testbed.write_tree({'train.py': 'print("ran")\n',
+                                          'requirements.txt': f'{requirement} --hash=sha256:{digest(wheel)}\n'})
             env = testbed.environment(PIP_INDEX_URL=index.url, XDG_CACHE_HOME=str(testbed.new_cache()))
             flags = [f'--executor-image-uri={testbed.pushed_executor("gpu/base:1")}', '--script=train.py',
                      f'--output-image-uri={testbed.image_name("gpu-torch")}']
@@ -233,4 +249,4 @@ class RealGpuCode(unittest.TestCase):
                 with self.subTest(torch=requirement, accelerator=accelerator):
                     said = autopack('explain', *flags, f'--accelerator-type={accelerator}', cwd=project, env=env)
                     self.assertEqual(f'cannot run on {accelerator}' in said.err, accelerator in failing)
-            shutil.rmtree(folder)
+            shutil.rmtree(house)
