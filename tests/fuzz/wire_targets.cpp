@@ -15,6 +15,7 @@
 #include "image/facts.hpp"
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
+#include "image/rebased.hpp"
 #include "image/reference.hpp"
 #include "image/source.hpp"
 #include "image/tar.hpp"
@@ -76,6 +77,23 @@ void configuration(std::string_view bytes) {
   const auto parsed = image::Configuration::parse(bytes, "it");
   parsed.platform();
   parsed.user();
+}
+
+/// An image, its base and another base, separated by lines of `---`.
+void rebase(std::string_view bytes) {
+  const auto next = [&] {
+    constexpr std::string_view mark{"\n---\n"};
+    const auto end = bytes.find(mark);
+    const std::string part{bytes.substr(0, end)};
+    bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + mark.size());
+    return part;
+  };
+  image::RebasedParts parts{.image = next()};
+  parts.before = next();
+  parts.after = next();
+  image::own_steps(parts);
+  const auto made = image::rebased_configuration(parts, {{"a", "b"}, {"c", ""}});
+  image::Configuration::parse(made, "the result");
 }
 
 void base_facts(std::string_view bytes) {
@@ -275,6 +293,7 @@ std::vector<Target> wire_targets() {
   return {{"reference", reference},
           {"manifest", manifest},
           {"configuration", configuration},
+          {"rebase", rebase},
           {"base_facts", base_facts},
           {"archive", archive},
           {"image_difference", image_difference},

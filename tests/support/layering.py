@@ -48,6 +48,7 @@ ALLOWED = {
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
     'compare': 'base python image plan packaging services',
+    'rebase': 'base python image registry packaging services executor build/direct',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
     'job': 'base project image packaging',
@@ -60,7 +61,7 @@ ALLOWED = {
     'engine rootless services executor publish build/direct build/wheels build/docker build/cloud job submit '
     'preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
-    'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
+    'executor compare rebase inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
     '.': 'base http cli',
 }
 

@@ -24,9 +24,6 @@ constexpr std::size_t fewest_layers{4};
 /// Directories, removals and code.
 constexpr std::size_t other_layers{3};
 
-/// Annotation of a layer with the key of its inputs.
-constexpr auto* key_annotation = "autopack.layer-key";
-
 std::string without_slash(const std::string& path) {
   return path.substr(path.find_first_not_of('/'));
 }
@@ -124,7 +121,7 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
   }
   std::vector<std::string> unknown;
   for (auto& recipe : all.recipes) {
-    recipe.annotations[key_annotation] = recipe.key;
+    recipe.annotations[packaging::layer_key_annotation] = recipe.key;
     if (!is_known(recipe.key)) {
       unknown.push_back(recipe.key);
     }
