@@ -141,6 +141,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--no-push", Reach::nothing},
     FlagReach{"--object", Reach::nothing},
     FlagReach{"--old", Reach::nothing},
+    FlagReach{"--offline", Reach::nothing},
     FlagReach{"--onto", Reach::nothing},
     FlagReach{"--output", Reach::output},
     FlagReach{"--package-path", Reach::path},

@@ -262,6 +262,13 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
 
 }  // namespace
 
+std::optional<packaging::ParentImage> find_image_below(Services& services,
+                                                       const Packaging& work,
+                                                       std::string& obstacle) {
+  auto found = find_parent(services, work, obstacle);
+  return found ? std::optional{std::move(found->image)} : std::nullopt;
+}
+
 std::optional<std::string> obstacle_to_direct(const Packaging& work) {
   const auto& wanted = work.wanted();
   if (wanted.request.engine == Engine::direct && stays_in_engine(wanted)) {
