@@ -85,6 +85,12 @@ private:
   std::optional<std::string> retry_after_;
 };
 
+/// A manifest that refers to an image: a document about it (OCI distribution 1.1).
+struct Referrer {
+  image::Descriptor manifest;
+  std::string artifact_type{};  ///< empty if the registry does not say
+};
+
 enum class Access { pull, push };
 
 /// One repository of one registry. All methods are thread-safe. They retry where that can help, and
@@ -106,8 +112,9 @@ public:
   /// have this one.
   virtual std::optional<StoredManifest> image_manifest(const std::string& reference,
                                                        const std::string& platform) = 0;
-  /// Stores `manifest` under its digest and, if present, under `tag`.
-  virtual void put_manifest(const StoredManifest& manifest,
+  /// Stores `manifest` under its digest and, if present, under `tag`. Returns true if the registry
+  /// lists it in referrers() of its `subject`.
+  virtual bool put_manifest(const StoredManifest& manifest,
                             const std::optional<std::string>& tag) = 0;
   /// Returns whether the repository has the blob; also returns false if `size` is given and the
   /// registry reports another size.
@@ -123,6 +130,9 @@ public:
   virtual void begin_uploads(std::size_t count) = 0;
   /// Returns all tags in the registry's order; empty if there is no such repository.
   virtual std::vector<std::string> tags() = 0;
+  /// Returns the manifests that refer to the image `subject`, or nothing if the registry has no API
+  /// for them (OCI distribution 1.0). Use find_referrers() unless only the API matters.
+  virtual std::optional<std::vector<Referrer>> referrers(const Digest& subject) = 0;
 };
 
 struct RepositoryOptions {

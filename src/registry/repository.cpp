@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "registry/caller.hpp"
 #include "registry/client.hpp"
+#include "registry/referrers.hpp"
 #include "registry/refusal.hpp"
 #include "registry/upload.hpp"
 
@@ -242,7 +243,7 @@ public:
     return found;
   }
 
-  void put_manifest(const StoredManifest& manifest,
+  bool put_manifest(const StoredManifest& manifest,
                     const std::optional<std::string>& tag) override {
     const std::string reference = tag.value_or(manifest.digest.str());
     const http::Request request{.what = fmt::format("push `{}`", name_of(reference)),
@@ -264,6 +265,7 @@ public:
           .cause(fmt::format("the registry stored `{}` instead of `{}`", printable(*digest),
                              manifest.digest.str()));
     }
+    return response.header("oci-subject").has_value();
   }
 
   bool has_blob(const Digest& digest, std::optional<std::uint64_t> size) override {
@@ -328,6 +330,31 @@ public:
           next && names.size() > before ? std::optional{caller_.locate(*url, *next)} : std::nullopt;
     }
     return names;
+  }
+
+  std::optional<std::vector<Referrer>> referrers(const Digest& subject) override {
+    std::vector<Referrer> found;
+    std::optional url = caller_.url("referrers/" + subject.str());
+    for (int page = 0; page < most_pages && url; ++page) {
+      const http::Request request{
+          .what = fmt::format("list the documents about `{}`", name_of(subject.str())),
+          .url = *url,
+          .headers = {{"Accept", std::string{media_type::oci_index}}},
+          .max_redirects = max_redirects};
+      const http::Response response = caller_.send(request);
+      // A registry without this API answers 404, and some that see no repository in the path 405.
+      if (response.status == 404 || response.status == 405) {
+        return std::nullopt;
+      }
+      if (!response.ok()) {
+        caller_.refuse(request, response);
+      }
+      const auto more = parse_referrers(response.body, "the list of documents");
+      found.insert(found.end(), more.begin(), more.end());
+      const auto next = next_page(response.header("link").value_or(""));
+      url = next && !more.empty() ? std::optional{caller_.locate(*url, *next)} : std::nullopt;
+    }
+    return found;
   }
 
 private:

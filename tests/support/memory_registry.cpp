@@ -97,6 +97,9 @@ http::Response MemoryRegistry::answer(const http::Request& request,
   if (const auto [name, reference] = parts("/manifests/"); !reference.empty()) {
     return manifests(request, name, reference, body);
   }
+  if (const auto [name, subject] = parts("/referrers/"); !subject.empty()) {
+    return has_referrers_ ? referrers(name, subject) : refusal(404, "UNSUPPORTED");
+  }
   if (const auto [name, rest] = parts("/blobs/uploads/"); !name.empty()) {
     return rest.empty() ? begin_upload(name, query) : upload(request, name, rest, query, body);
   }
@@ -113,12 +116,14 @@ http::Response MemoryRegistry::manifests(const http::Request& request,
   auto& repository = repositories_[name];
   const bool is_digest = reference.starts_with("sha256:");
   if (request.method == "PUT") {
-    const auto manifest = image::parse_manifest(body, "a manifest that was put");
-    auto needed = manifest.layers;
-    needed.push_back(manifest.config);
-    for (const auto& blob : needed) {
-      if (!repository.blobs.contains(blob.digest.str())) {
-        return refusal(400, "MANIFEST_BLOB_UNKNOWN");
+    if (!image::is_index(body)) {
+      const auto manifest = image::parse_manifest(body, "a manifest that was put");
+      auto needed = manifest.layers;
+      needed.push_back(manifest.config);
+      for (const auto& blob : needed) {
+        if (!repository.blobs.contains(blob.digest.str())) {
+          return refusal(400, "MANIFEST_BLOB_UNKNOWN");
+        }
       }
     }
     const std::string digest = sha256(body).str();
@@ -126,7 +131,12 @@ http::Response MemoryRegistry::manifests(const http::Request& request,
     if (!is_digest) {
       repository.tags[reference] = digest;
     }
-    return {.status = 201, .headers = {{"Docker-Content-Digest", digest}}};
+    http::Response stored{.status = 201, .headers = {{"Docker-Content-Digest", digest}}};
+    const auto document = parse_json(body);
+    if (has_referrers_ && document.contains("subject")) {
+      stored.headers.push_back({"OCI-Subject", text_at(document["subject"], "digest")});
+    }
+    return stored;
   }
   const auto tag = repository.tags.find(reference);
   const std::string digest = is_digest                      ? reference
@@ -143,6 +153,21 @@ http::Response MemoryRegistry::manifests(const http::Request& request,
                       {"Docker-Content-Digest", digest},
                       {"Content-Length", std::to_string(found->second.size())}},
           .body = request.method == "HEAD" ? "" : found->second};
+}
+
+http::Response MemoryRegistry::referrers(const std::string& name, const std::string& subject) {
+  auto entries = nlohmann::json::array();
+  for (const auto& [digest, text] : repositories_[name].manifests) {
+    const auto manifest = parse_json(text);
+    if (manifest.contains("subject") && text_at(manifest["subject"], "digest") == subject) {
+      entries.push_back({{"mediaType", text_at(manifest, "mediaType")},
+                         {"digest", digest},
+                         {"size", text.size()},
+                         {"artifactType", text_at(manifest, "artifactType")},
+                         {"annotations", manifest.value("annotations", nlohmann::json::object())}});
+    }
+  }
+  return {.status = 200, .body = write_json(image::index_of(std::move(entries)))};
 }
 
 http::Response MemoryRegistry::blobs(const http::Request& request,

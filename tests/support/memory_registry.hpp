@@ -15,6 +15,9 @@ namespace autopack::testing {
 /// registry_cases.hpp are the same for both.
 class MemoryRegistry final : public http::Client {
 public:
+  /// `has_referrers`: it has the API for referrers of OCI distribution 1.1, which Debian's lacks.
+  explicit MemoryRegistry(bool has_referrers = false) : has_referrers_{has_referrers} {}
+
   http::Response send(const http::Request& request) override;
   std::unique_ptr<http::Stream> upgrade(const http::Request& request) override;
 
@@ -49,6 +52,7 @@ private:
                            const std::string& name,
                            const std::string& reference,
                            const std::string& body);
+  http::Response referrers(const std::string& name, const std::string& subject);
   http::Response blobs(const http::Request& request,
                        const std::string& name,
                        const std::string& digest);
@@ -59,6 +63,7 @@ private:
                         std::string_view query,
                         const std::string& body);
 
+  bool has_referrers_;
   mutable std::mutex mutex_;
   std::vector<std::string> requests_{};
   std::map<std::string, Repository> repositories_{};

@@ -61,8 +61,8 @@ public:
     return blobs_.at(blob.digest.str());
   }
 
-  void put_manifest(const registry::StoredManifest&, const std::optional<std::string>&) override {
-    unexpected();
+  bool put_manifest(const registry::StoredManifest&, const std::optional<std::string>&) override {
+    return unexpected(), false;
   }
 
   bool has_blob(const Digest&, std::optional<std::uint64_t>) override {
@@ -80,6 +80,10 @@ public:
   void begin_uploads(std::size_t) override { unexpected(); }
 
   std::vector<std::string> tags() override { return unexpected(), std::vector<std::string>{}; }
+
+  std::optional<std::vector<registry::Referrer>> referrers(const Digest&) override {
+    return unexpected(), std::nullopt;
+  }
 
 private:
   static void unexpected() { throw std::runtime_error{"a check changes nothing"}; }

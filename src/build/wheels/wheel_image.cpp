@@ -10,6 +10,7 @@
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/chosen_file.hpp"
 #include "build/wheels/index_failure.hpp"
+#include "build/wheels/installed_wheels.hpp"
 #include "build/wheels/kept_resolution.hpp"
 #include "build/wheels/locked_requirements.hpp"
 #include "build/wheels/own_package.hpp"
@@ -361,6 +362,9 @@ WheelImage install(Services& services,
   }
   auto made = make_layers(services, all.recipes);
   built.insert(requirements.remembered.begin(), requirements.remembered.end());
+  const auto installed = installed_wheels(*all.chosen, set, files);
+  record_installed_wheels(services, work, installed);
+  built.emplace(installed_wheels_key(work), to_json(installed));
   WheelSet set_of_layers{all, made, layers.place(), std::move(built)};
   if (own) {
     services.install_records.put(work.plan().keys.value().dependencies, own->record);
