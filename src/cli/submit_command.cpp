@@ -114,6 +114,7 @@ public:
     }
     add_build_flags(flags, build_);
     add_builder_flags(flags, build_);
+    add_attest_flags(flags, build_);
     add_output_flag(flags, build_);
   }
 

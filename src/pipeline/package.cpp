@@ -1,5 +1,6 @@
 #include "pipeline/package.hpp"
 
+#include "attest/documents.hpp"
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_builder.hpp"
 #include "pipeline/cloud_build_offer.hpp"
@@ -21,6 +22,7 @@ packaging::Image package_as_wanted(Services& services,
                                    const WantedPtr& wanted,
                                    LookAhead::Mode mode) {
   refuse_direct_in_engine(*wanted);
+  attest::check_attaching(services, *wanted);
   if (uses_repository_facts(*wanted)) {
     services.repository_facts = open_repository_facts(services, wanted->name);
   }
@@ -34,6 +36,9 @@ packaging::Image package_as_wanted(Services& services,
   packaging::MadeImage made = builder->make(work);
   for (const auto& publisher : publishers) {
     publisher->publish(work, made);
+  }
+  if (wanted->request.attests) {
+    attest::attach_documents(services, work, {}, made.image);
   }
   adviser.report_after_making();
   if (const auto& record = work.comparison().record) {

@@ -47,6 +47,7 @@ ALLOWED = {
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
+    'attest': 'base source image registry packaging services executor/remembered plan build/wheels',
     'compare': 'base python image plan packaging services',
     'rebase': 'base python image registry packaging services executor build/direct',
     'inventory': 'base image state packaging services',
@@ -58,7 +59,7 @@ ALLOWED = {
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
-    'engine rootless services executor publish build/direct build/wheels build/docker build/cloud job submit '
+    'engine rootless services executor publish build/direct build/wheels build/docker build/cloud attest job submit '
     'preflight',
     'verify': 'base source image http packaging services executor compare pipeline',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
