@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
 #include "compare/contents.hpp"
+#include "packaging/settings.hpp"
 #include "verify/comparison.hpp"
 #include "verify/recorded.hpp"
 #include "verify/verify.hpp"
@@ -11,6 +12,8 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace autopack::cli {
 
@@ -34,7 +37,8 @@ public:
     const auto& name = session.arguments[0];
     auto& services = session.services;
     const auto image = compare::find_image(services, name, build_.platform);
-    const auto recorded = verify::recorded_in(image);
+    auto recorded = verify::recorded_in(image);
+    recorded.provenance = verify::attached_provenance(services, name, image.digest);
     const auto found = verify::verify(services, image, recorded, wish(session));
     for (const auto& remark : found.remarks) {
       session.console.done("Noted", remark);
@@ -51,8 +55,17 @@ public:
 
 private:
   verify::Wish wish(Session& session) const {
+    Problems problems;
+    const auto given = packaging_.settings(problems);
+    packaging::Settings typed;
+    for (const auto& setting : packaging::settings) {
+      if (session.flags.is_typed(fmt::format("--{}", setting.key))) {
+        std::visit([&](const auto member) { typed.*member = given.*member; }, setting.member);
+      }
+    }
     return {
         .request = package_request(packaging_, build_, session.flags, session.services.environment),
+        .typed = std::move(typed),
         .has_source = session.flags.is_typed("--source"),
         .has_byte_code = session.flags.is_typed("--compile-bytecode"),
         .offline = offline_};

@@ -25,7 +25,7 @@ public:
 private:
   static void require_local(const Request& request) {
     if (request.unix_socket.empty()) {
-      TransportError error(TransportError::Reason::connect, "could not " + request.what);
+      TransportError error(TransportError::Reason::protocol, "could not " + request.what);
       error.cause("`--offline` sends no request: " + redact_credentials(request.url));
       throw TransportError{error};
     }

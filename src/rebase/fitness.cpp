@@ -95,15 +95,20 @@ Installed installed_in(const executor::PythonFacts& python) {
   return installed;
 }
 
-/// The layers hold what the old base's packages did not provide, and remove some of them: with
-/// other packages below, an import may find another version, or two.
+/// The layers complete some of the old base's packages, and remove others: with other versions
+/// below, an import may find the wrong one, or two. A package that only the new base has may be one
+/// of the layers' own.
 void compare_packages(const executor::PythonFacts& before,
                       const executor::PythonFacts& after,
+                      const OwnPackages& packages,
                       std::vector<std::string>& found) {
   const auto old_ones = installed_in(before);
   const auto new_ones = installed_in(after);
   std::vector<std::string> all;
   for (const auto& [key, version] : old_ones) {
+    if (packages.of_base && !packages.of_base->contains(key.first)) {
+      continue;
+    }
     const auto there = new_ones.find(key);
     const auto what = fmt::format("the package `{}` of `{}`", printable(key.first), key.second);
     if (there == new_ones.end() || there->second != version) {
@@ -141,7 +146,7 @@ void compare_directories(const executor::PythonFacts& before,
 
 std::vector<std::string> misfits(const BaseSide& before,
                                  const BaseSide& after,
-                                 OwnPackages packages) {
+                                 const OwnPackages& packages) {
   std::vector<std::string> found;
   if (before.facts.platform != after.facts.platform) {
     found.push_back(changed("the platform", before.facts.platform, after.facts.platform));
@@ -157,16 +162,15 @@ std::vector<std::string> misfits(const BaseSide& before,
       found.push_back(changed("the search path of Python", join(before.python.search_path, ":"),
                               join(after.python.search_path, ":")));
     }
-  } else if (old_python.has_value() != new_python.has_value() ||
-             packages == OwnPackages::installed) {
+  } else if (old_python.has_value() != new_python.has_value() || packages.installed) {
     const auto& side = old_python ? after : before;
     found.push_back(fmt::format("the Python of `{}` is not known: {}",
                                 printable(side.facts.reference),
                                 side.python.obstacle.value_or("it has none")));
   }
   const bool is_comparable = before.python.search_path == after.python.search_path;
-  if (packages == OwnPackages::installed && is_comparable) {
-    compare_packages(before.python, after.python, found);
+  if (packages.installed && is_comparable) {
+    compare_packages(before.python, after.python, packages, found);
     compare_directories(before.python, after.python, found);
   }
   return found;

@@ -3,6 +3,9 @@
 #include "executor/python_facts.hpp"
 #include "image/facts.hpp"
 
+#include <functional>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,12 +18,16 @@ struct BaseSide {
 };
 
 /// What the layers of an image contain besides the program.
-enum class OwnPackages { none, installed };
+struct OwnPackages {
+  bool installed{false};
+  /// Names of packages of the base that they count on, replace or hide; absent if unknown.
+  std::optional<std::set<std::string, std::less<>>> of_base{};
+};
 
 /// Returns the reasons why layers that were made for the base `before` do not fit on `after`, in
 /// words; empty if they do.
 std::vector<std::string> misfits(const BaseSide& before,
                                  const BaseSide& after,
-                                 OwnPackages packages);
+                                 const OwnPackages& packages);
 
 }  // namespace autopack::rebase

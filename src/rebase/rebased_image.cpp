@@ -42,6 +42,13 @@ std::vector<image::Descriptor> own_layers(const image::Source& image, const imag
   return {layers.begin() + below, layers.end()};
 }
 
+std::optional<std::string> label_of(const image::Source& image, const char* name) {
+  const auto labels =
+      image::Configuration::parse(image.configuration, "the configuration of the image").labels();
+  const auto found = labels.find(name);
+  return found == labels.end() ? std::nullopt : std::optional{found->second};
+}
+
 /// Returns why the steps above the base cannot be moved.
 std::vector<std::string> unmovable_steps(const image::Source& image, const image::Source& before) {
   const auto steps = image::own_steps(parts_of(image, before, before));
@@ -76,7 +83,11 @@ std::vector<std::string> unmovable(const image::Source& image, const image::Sour
         fmt::format("its lowest layers are not those of `{}`, which its labels name as its base",
                     printable(before.name))};
   }
-  return unmovable_steps(image, before);
+  auto found = unmovable_steps(image, before);
+  if (const auto compiled = label_of(image, packaging::compiled_label)) {
+    found.push_back("packages were compiled on the old base: " + printable(*compiled));
+  }
+  return found;
 }
 
 OwnPackages own_packages(const image::Source& image, const image::Source& before) {
@@ -88,7 +99,15 @@ OwnPackages own_packages(const image::Source& image, const image::Source& before
       std::ranges::any_of(own_layers(image, before), [](const image::Descriptor& layer) {
         return layer.annotations.contains(packaging::layer_key_annotation);
       });
-  return has_wheels || has_marks ? OwnPackages::installed : OwnPackages::none;
+  OwnPackages packages{.installed = has_wheels || has_marks};
+  const auto label = label_of(image, packaging::base_packages_label);
+  if (packages.installed && label) {
+    packages.of_base.emplace();
+    for (const auto& one : split(*label, ',')) {
+      packages.of_base->emplace(one.substr(0, one.find("==")));
+    }
+  }
+  return packages;
 }
 
 image::Source rebased(const image::Source& image,

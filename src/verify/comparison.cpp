@@ -123,9 +123,9 @@ std::string lines_of(const ComparedLayer& layer, std::size_t number) {
 }  // namespace
 
 bool Comparison::differs() const {
-  return !configuration.empty() || std::ranges::any_of(layers, [](const ComparedLayer& layer) {
-    return is_different(layer.verdict);
-  });
+  return !configuration.empty() || !wheels.empty() ||
+         std::ranges::any_of(
+             layers, [](const ComparedLayer& layer) { return is_different(layer.verdict); });
 }
 
 Comparison compare_images(const Cancellation& cancellation,
@@ -185,6 +185,9 @@ std::string to_text(const Comparison& comparison) {
     text += fmt::format("configuration: {} is {} instead of {}\n", printable(change.name),
                         value_text(change.after), value_text(change.before));
   }
+  for (const auto& wheel : comparison.wheels) {
+    text += "wheel: " + wheel + "\n";
+  }
   for (const auto& reason : comparison.unknown) {
     text += "not compared: " + reason + "\n";
   }
@@ -224,6 +227,7 @@ nlohmann::json to_json(const Comparison& comparison) {
   return {{"result", result},
           {"layers", std::move(layers)},
           {"configuration", std::move(configuration)},
+          {"wheels", comparison.wheels},
           {"unknown", comparison.unknown},
           {"remarks", comparison.remarks}};
 }

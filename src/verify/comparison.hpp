@@ -39,10 +39,11 @@ struct ComparedLayer {
 struct Comparison {
   std::vector<ComparedLayer> layers{};
   std::vector<compare::Change<std::string>> configuration{};
+  std::vector<std::string> wheels{};   ///< those whose index lists another hash now: why
   std::vector<std::string> unknown{};  ///< what could not be compared, and why
   std::vector<std::string> remarks{};  ///< about equal parts
 
-  /// True if a layer or the configuration differs.
+  /// True if a layer, the configuration or the hash of a wheel differs.
   bool differs() const;
 };
 

@@ -1,9 +1,15 @@
 #include "verify/recorded.hpp"
 
+#include "attest/statement.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "image/file_reference.hpp"
 #include "image/manifest.hpp"
+#include "image/reference.hpp"
 #include "packaging/packaging.hpp"
+#include "registry/client.hpp"
+#include "registry/referrers.hpp"
+#include "services/repositories.hpp"
 
 #include <fmt/format.h>
 
@@ -25,13 +31,60 @@ std::optional<std::string> value_of(const std::map<std::string, std::string>& la
                                                         : std::optional{found->second};
 }
 
-/// A commit's hash; nothing else may reach git.
-bool is_commit(const std::string& text) {
-  return (text.size() == 40 || text.size() == 64) &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}  // namespace
+
+bool is_commit(std::string_view text) {
+  constexpr std::size_t sha1_digits{40};
+  constexpr std::size_t sha256_digits{64};
+  return (text.size() == sha1_digits || text.size() == sha256_digits) &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+namespace {
+
+/// Returns the provenance in `referrer` if it is about `digest`.
+std::optional<attest::Provenance> provenance_in(registry::Repository& repository,
+                                                const registry::Referrer& referrer,
+                                                const Digest& digest) {
+  constexpr auto* what = "an attached document";
+  const auto statement =
+      attest::parse_statement(registry::read_attachment(repository, referrer), what);
+  if (statement.predicate_type != attest::predicate_type::provenance ||
+      !statement.is_about(digest)) {
+    return std::nullopt;
+  }
+  return attest::provenance_of(statement, what);
 }
 
 }  // namespace
+
+std::optional<attest::Provenance> attached_provenance(Services& services,
+                                                      const std::string& name,
+                                                      const Digest& digest) {
+  if (image::names_files(name) || image::Reference::fault(name) ||
+      !image::Reference::parse(name).names_registry()) {
+    return std::nullopt;
+  }
+  const auto reference = image::Reference::parse(name);
+  try {
+    const auto repository = open_repository(services, reference, registry::Access::pull);
+    for (const auto& referrer : registry::find_referrers(*repository, digest)) {
+      if (referrer.artifact_type != attest::statement_media_type) {
+        continue;
+      }
+      if (auto provenance = provenance_in(*repository, referrer, digest)) {
+        return provenance;
+      }
+    }
+  } catch (const Error& error) {
+    services.reporter->warn(Problem::warning(
+        {.message = fmt::format("the documents attached to `{}` cannot be used",
+                                printable(reference.text)),
+         .reason =
+             join(error.causes().empty() ? std::vector{error.message()} : error.causes(), ": ")}));
+  }
+  return std::nullopt;
+}
 
 Recorded recorded_in(const image::Source& image) {
   const auto configuration = image::Configuration::parse(

@@ -1,9 +1,13 @@
 #include "verify/verify.hpp"
 
+#include "attest/provenance.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "build/wheels/installed_wheels.hpp"
+#include "build/wheels/published_wheels.hpp"
 #include "compare/contents.hpp"
 #include "executor/executor_image.hpp"
+#include "executor/python_facts.hpp"
 #include "http/client.hpp"
 #include "http/offline_client.hpp"
 #include "image/file_reference.hpp"
@@ -18,8 +22,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
+#include <variant>
 
 namespace autopack::verify {
 
@@ -54,17 +61,112 @@ std::string base_of(const image::Source& image,
   return request.executor_image;
 }
 
+/// True for a path in the project.
+bool is_inside(const std::string& path) {
+  const auto normal = std::filesystem::path{path}.lexically_normal();
+  return normal.is_relative() && *normal.begin() != ".." && !path.starts_with('~');
+}
+
+std::vector<std::string> values_of(const packaging::Settings::Text& text) {
+  return text ? std::vector{*text} : std::vector<std::string>{};
+}
+
+std::vector<std::string> values_of(const packaging::Settings::List& list) {
+  return list.value_or(std::vector<std::string>{});
+}
+
+/// Throws Error(environment) if `settings`, which strangers may have written, name something
+/// outside the project.
+void require_inside(const image::Source& image, const packaging::Settings& settings) {
+  for (const auto& setting : packaging::settings) {
+    if (setting.reach == packaging::Setting::Reach::nothing) {
+      continue;
+    }
+    const auto values =
+        std::visit([&](const auto member) { return values_of(settings.*member); }, setting.member);
+    for (const auto& value : values) {
+      if (!is_inside(value)) {
+        throw cannot_tell(image, fmt::format("it was made with `--{}={}`, which is outside the "
+                                             "project",
+                                             setting.key, printable(value)))
+            .hint(fmt::format("`--{}={}` allows it", setting.key, printable(value)));
+      }
+    }
+  }
+}
+
+/// Applies the settings in the provenance, except those that the user typed.
+void apply_provenance(const image::Source& image,
+                      const attest::Provenance& provenance,
+                      const packaging::Settings& typed,
+                      packaging::Request& request) {
+  if (provenance.dockerfile || provenance.templates) {
+    throw cannot_tell(image,
+                      "it was made with a Dockerfile or templates of the user, in an engine");
+  }
+  using Role = packaging::Setting::Role;
+  const bool has_entry = std::ranges::any_of(packaging::settings, [&](const auto& setting) {
+    return setting.role == Role::entry && setting.is_given(typed);
+  });
+  auto recorded = provenance.settings;
+  auto settings = typed;
+  for (const auto& setting : packaging::settings) {
+    const bool is_replaced = has_entry && setting.role == Role::entry;
+    std::visit(
+        [&](const auto member) {
+          if (is_replaced || settings.*member) {
+            (recorded.*member).reset();
+          } else {
+            settings.*member = recorded.*member;
+          }
+        },
+        setting.member);
+  }
+  require_inside(image, recorded);
+  packaging::apply(settings, request);
+  for (const auto& line : settings.build_env.value_or(std::vector<std::string>{})) {
+    const auto mark = std::min(line.find('='), line.size());
+    request.options.build_environment[line.substr(0, mark)] =
+        line.substr(std::min(mark + 1, line.size()));
+  }
+  request.options.compile_bytecode = provenance.compiles_bytecode;
+  request.resolver =
+      provenance.resolver == "engine" ? packaging::Resolver::engine : packaging::Resolver::uv;
+  if (const auto* const lock = provenance.input(attest::Input::Role::resolution)) {
+    request.resolution = lock->content;
+  }
+}
+
+/// The commit that an image was made from.
+struct RecordedCommit {
+  std::optional<std::string> commit{};
+  bool is_dirty{false};
+};
+
+RecordedCommit commit_of(const Recorded& recorded) {
+  if (!recorded.provenance) {
+    return {.commit = recorded.commit, .is_dirty = recorded.is_dirty};
+  }
+  const auto& source = recorded.provenance->source;
+  return {.commit = source.commit && is_commit(*source.commit) ? source.commit : std::nullopt,
+          .is_dirty = source.is_dirty};
+}
+
 /// Applies what the image says of itself to the request.
-void apply(const Recorded& recorded, Wish& wish, Services& services) {
+void apply(const image::Source& image, const Recorded& recorded, Wish& wish, Services& services) {
   auto& request = wish.request;
+  if (recorded.provenance) {
+    apply_provenance(image, *recorded.provenance, wish.typed, request);
+  }
   request.options.platform = recorded.platform;
   request.options.labels = recorded.labels;
   request.label_git = false;
-  if (!wish.has_byte_code) {
+  if (!wish.has_byte_code && !recorded.provenance) {
     request.options.compile_bytecode = recorded.has_byte_code;
   }
-  if (!wish.has_source && recorded.commit && !recorded.is_dirty) {
-    request.source = *recorded.commit;
+  const auto made_from = commit_of(recorded);
+  if (!wish.has_source && made_from.commit && !made_from.is_dirty) {
+    request.source = *made_from.commit;
   }
   if (recorded.time) {
     auto variables = services.environment.all();
@@ -172,6 +274,28 @@ Comparison compare_files(Services& services,
   return found;
 }
 
+/// Compares the hashes of the wheels with those that their indexes list now.
+void check_wheels(Services& services, const packaging::Packaging& work, Comparison& found) {
+  const auto wheels = build::find_installed_wheels(services, work);
+  if (!wheels) {
+    return;
+  }
+  const auto python = executor::known_python(services, work.plan().base);
+  const auto published =
+      build::ask_for_wheels(services, work, python ? python->default_index : std::nullopt, *wheels);
+  found.wheels = published.differing;
+  if (published.obstacle) {
+    found.remarks.push_back("the hashes of wheels were not compared with their indexes: " +
+                            *published.obstacle);
+  } else if (published.wheels > 0) {
+    found.remarks.push_back(fmt::format("{} of {} wheels have the hash that their index lists",
+                                        published.listed, published.wheels));
+  }
+  for (const auto& file : published.unlisted) {
+    found.remarks.push_back(fmt::format("no index lists a hash of `{}` any more", printable(file)));
+  }
+}
+
 /// A moved image has other labels than a built one.
 void allow_rebase(const Recorded& recorded, Comparison& found) {
   if (!recorded.rebased_from) {
@@ -186,13 +310,26 @@ void allow_rebase(const Recorded& recorded, Comparison& found) {
                                       printable(*recorded.rebased_from)));
 }
 
+std::vector<std::string> remarks_about(const Recorded& recorded,
+                                       const packaging::Request& request) {
+  const auto made_from = commit_of(recorded);
+  std::string files = request.is_from_git()
+                          ? fmt::format("the files of `{}`", printable(request.source))
+                          : std::string{"the files as they are"};
+  if (made_from.is_dirty && !request.is_from_git()) {
+    files += ", because it was made from files that differed from the commit";
+  }
+  return {fmt::format("it is compared with {}; the settings are those of {}", files,
+                      recorded.provenance ? "its provenance" : "this directory")};
+}
+
 }  // namespace
 
 Comparison verify(Services& services,
                   const image::Source& image,
                   const Recorded& recorded,
                   Wish wish) {
-  apply(recorded, wish, services);
+  apply(image, recorded, wish, services);
   require_commit(image, wish.request);
   const auto online = wish.offline ? services.client.replace(nullptr) : nullptr;
   if (wish.offline) {
@@ -200,6 +337,7 @@ Comparison verify(Services& services,
         http::make_offline_client(online ? online : services.new_client(services.cancellation)));
   }
   const auto facts = find_base(services, image, recorded, wish.request);
+  auto remarks = remarks_about(recorded, wish.request);
   wish.request.executor_image = facts.reference;
   const auto wanted = pipeline::scan_wanted(std::move(wish.request));
   wanted->name.reference = image::Reference::parse("autopack/verify");
@@ -215,7 +353,13 @@ Comparison verify(Services& services,
     throw cannot_tell(image, obstacle);
   }
   auto found = compare_images(*services.cancellation, image, *rebuilt);
+  found.remarks = std::move(remarks);
   allow_rebase(recorded, found);
+  if (wish.offline) {
+    found.remarks.emplace_back("the hashes of wheels were not compared with their indexes");
+  } else {
+    check_wheels(services, rebuild.work(), found);
+  }
   return found;
 }
 

@@ -2,6 +2,7 @@
 
 #include "image/source.hpp"
 #include "packaging/request.hpp"
+#include "packaging/settings.hpp"
 #include "services/services.hpp"
 #include "verify/comparison.hpp"
 #include "verify/recorded.hpp"
@@ -11,6 +12,7 @@ namespace autopack::verify {
 /// What to compare an image with.
 struct Wish {
   packaging::Request request{};  ///< the settings of the project's directory
+  packaging::Settings typed{};   ///< those of them that apply whatever the image says
   bool has_source{false};        ///< the user chose the source; else the image says it
   bool has_byte_code{false};     ///< the same for `--compile-bytecode`
   bool offline{false};           ///< only with what is on this machine

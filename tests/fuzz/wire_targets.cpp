@@ -24,6 +24,7 @@
 #include "support/recording_reporter.hpp"
 #include "support/temporary_directory.hpp"
 #include "target.hpp"
+#include "verify/layer_difference.hpp"
 
 #include <algorithm>
 #include <array>
@@ -168,6 +169,18 @@ void json_lines(std::string_view bytes) {
   lines.finish();
 }
 
+/// The same bytes as two layers, halved.
+void layer_comparison(std::string_view bytes) {
+  const std::size_t half = bytes.size() / 1024 * 512;
+  const auto found =
+      verify::difference({.name = "it", .reader = reader_of(bytes.substr(0, half))},
+                         {.name = "the other", .reader = reader_of(bytes.substr(half))},
+                         Cancellation{}, {.bytes = 16U << 20U, .entries = 10'000, .reported = 10});
+  if (found.files.size() > found.count) {
+    fail("more files differ than are counted");
+  }
+}
+
 void build_progress(std::string_view bytes) {
   testing::RecordingReporter reporter;
   engine::BuildProgress progress{&reporter};
@@ -298,6 +311,7 @@ std::vector<Target> wire_targets() {
           {"archive", archive},
           {"image_difference", image_difference},
           {"layer", layer},
+          {"layer_comparison", layer_comparison},
           {"unpacked_layer", unpacked_layer},
           {"root_file_system", root_file_system},
           {"challenge", challenge},

@@ -167,6 +167,28 @@ class Rebase(unittest.TestCase):
                              f'{packages}/numpy-*/PKG-INFO || true')
         self.refused(other, f'the package `numpy` of `{packages}` is `0.9` instead of `{self.numpy}`')
 
+    def test_a_package_of_the_base_that_nothing_counts_on_may_change(self):
+        labels = testbed.configuration(self.pulled(self.image))['Config']['Labels']
+        self.assertEqual(labels['autopack.base-packages'], f'numpy=={self.numpy}')
+        packages = '/usr/lib/python3/dist-packages'
+        other = self.variant('pip:1', f"RUN sed -i 's/^Version: .*/Version: 99.0/' {packages}/pip-*/METADATA")
+        self.assertEqual(self.said_by(self.rebase(self.image, other).out.strip())[0], 'hello one')
+
+    def test_packages_compiled_on_the_old_base_are_refused(self):
+        house = testbed.new_folder('compiled')
+        testbed.make_sdist(testbed.write_tree({
+            'setup.py': 'from setuptools import setup, Distribution\n'
+                        'class Compiled(Distribution):\n    def has_ext_modules(self):\n        return True\n'
+                        'setup(name="compiled", version="1.0", py_modules=["compiled"], distclass=Compiled)\n',
+            'compiled.py': ''}), house)
+        index = testbed.start_index([house])
+        folder = testbed.write_tree({'train.py': 'import compiled\n', 'requirements.txt': 'compiled==1.0\n'})
+        image = autopack('build', '--executor-image-uri', self.base, '--script=train.py', '--build-network=host',
+                         f'--output-image-uri={testbed.image_name("rebase-compiled")}', cwd=folder,
+                         env={**self.env, 'PIP_INDEX_URL': index.url}).out.strip()
+        patched = self.variant('compiled:1', 'RUN echo 6 >/etc/patched')
+        self.refused(patched, 'packages were compiled on the old base: compiled', image=image)
+
     def test_another_platform_is_refused(self):
         self.refused(self.for_arm(), 'the platform is `linux/arm64` instead of `linux/amd64`')
 

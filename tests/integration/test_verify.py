@@ -174,6 +174,26 @@ class Changed(Base):
         self.assertIn('`--offline` sends no request', answer.err)
         self.assertEqual(answer.out, '')
 
+    def test_another_hash_in_the_index_is_found(self):
+        house = testbed.new_folder('house')
+        wheel = testbed.make_wheel('listed', '1.0', 'VALUE = 1\n', house)
+        line = f'listed==1.0 --hash={stored_image.digest_of(wheel.read_bytes())}\n'
+        folder = testbed.write_tree({'train.py': 'import listed\n', 'requirements.txt': line})
+        env = {'PIP_INDEX_URL': testbed.start_index([house]).url}
+        image = self.build(folder, '--script=train.py', **env)
+        answer = self.verify(image, folder, '--script=train.py', **env)
+        self.assertIn('1 of 1 wheels have the hash that their index lists', answer.err)
+        (folder / 'requirements.txt').write_text('listed\n')
+        attested = self.build(folder, '--script=train.py', '--attest', **env)
+        testbed.make_wheel('listed', '1.0', 'VALUE = 2\n', house)
+        env = {'PIP_INDEX_URL': testbed.start_index([house]).url}
+        answer = self.verify(attested, folder, status=3, **env)
+        self.assertIn(f'differs: 0 of {len(Stored(attested).manifest["layers"])} layers', answer.out)
+        self.assertRegex(answer.out, 'wheel: `listed-1.0-py3-none-any.whl` has sha256:[0-9a-f]+, and the index lists sha256:')
+        (folder / 'requirements.txt').write_text(line)
+        answer = self.verify(image, folder, '--script=train.py', status=1, **env)
+        self.assertIn('no file of `listed` 1.0 has a hash that requirements.txt:1 allows', answer.err)
+
     def test_images_in_files_are_verified(self):
         place = testbed.new_folder('layout')
         autopack('build', f'--executor-image-uri={self.base}', '--script=train.py', f'--output=oci:{place}', cwd=self.folder,
@@ -222,6 +242,35 @@ class Commits(Base):
         answer = self.verify(image, other, '--script=train.py', status=1)
         self.assertIn('that it was made from is not here', answer.err)
         self.assertIn('--source=worktree', answer.err)
+
+    def test_the_provenance_says_commit_settings_and_versions(self):
+        house = testbed.new_folder('house')
+        testbed.make_wheel('moving', '1.0', 'VALUE = 1\n', house)
+        folder = testbed.write_tree({'first.py': 'import moving\n', 'needs.txt': 'moving\n', 'notes.txt': 'x'})
+        self.git(folder, 'init', '-q')
+        self.git(folder, 'add', '.')
+        self.git(folder, 'commit', '-qm', 'one')
+        image = self.build(folder, '--script=first.py', '--requirements-file=needs.txt', '--exclude=notes.txt', '--attest',
+                           PIP_INDEX_URL=testbed.start_index([house]).url)
+        self.git(folder, 'mv', 'first.py', 'second.py')
+        self.git(folder, 'commit', '-qam', 'two')
+        testbed.make_wheel('moving', '2.0', 'VALUE = 2\n', house)
+        elsewhere = {'PIP_INDEX_URL': testbed.start_index([house]).url, 'XDG_CACHE_HOME': str(testbed.new_cache())}
+        answer = self.verify(image, folder, **elsewhere)
+        self.assertRegex(answer.out, r'^equal: \d+ layers\n$')
+        self.assertIn('the settings are those of its provenance', answer.err)
+        out = self.verify(image, folder, '--script=second.py', '--source=worktree', status=3, **elsewhere).out
+        self.assertIn('usr/app/first.py: the rebuilt image does not have it', out)
+        other = testbed.write_tree({'first.py': 'import moving\n'})
+        self.git(other, 'init', '-q')
+        self.assertIn('that it was made from is not here', self.verify(image, other, status=1, **elsewhere).err)
+
+    def test_a_provenance_that_names_files_outside_the_project_needs_the_users_word(self):
+        folder = testbed.write_tree({'app/train.py': 'print(1)\n', 'shared/more.py': ''})
+        image = self.build(folder / 'app', '--script=train.py', '--extra-dirs=../shared', '--attest')
+        answer = self.verify(image, folder / 'app', status=1)
+        self.assertIn('`--extra-dirs=../shared`, which is outside the project', answer.err)
+        self.assertIn('equal', self.verify(image, folder / 'app', '--extra-dirs=../shared').out)
 
 
 if __name__ == '__main__':

@@ -61,7 +61,7 @@ ALLOWED = {
     'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
     'engine rootless services executor publish build/direct build/wheels build/docker build/cloud attest job submit '
     'preflight',
-    'verify': 'base source image http packaging services executor compare pipeline',
+    'verify': 'base source image registry http packaging services executor build/wheels attest compare pipeline',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare rebase inventory rootless job submit kubernetes slurm local preflight pipeline verify resolve',
     '.': 'base http cli',

@@ -12,6 +12,8 @@ namespace {
 using rebase::BaseSide;
 using rebase::OwnPackages;
 
+const OwnPackages with_packages{.installed = true};
+
 python::Version version(const std::string& text) {
   return python::Version::parse(text).value();
 }
@@ -37,7 +39,7 @@ BaseSide base() {
 }
 
 std::vector<std::string> misfits(const BaseSide& after,
-                                 OwnPackages packages = OwnPackages::installed) {
+                                 const OwnPackages& packages = with_packages) {
   return rebase::misfits(base(), after, packages);
 }
 
@@ -76,13 +78,25 @@ TEST_CASE("packages of the base must be the same if the layers have packages") {
   auto after = base();
   after.python.installed[0].version = "2.0.0";
   CHECK(only(misfits(after)).find("the package `numpy` of") == 0);
-  CHECK(misfits(after, OwnPackages::none).empty());
+  CHECK(misfits(after, OwnPackages{}).empty());
   after = base();
   after.python.installed.pop_back();
   CHECK(only(misfits(after)).find("is absent instead of `23.0`") != std::string::npos);
   after = base();
   after.python.installed.push_back({.name = "new", .version = "1", .directory = "/x"});
   CHECK(only(misfits(after)).find("is `1` instead of absent") != std::string::npos);
+}
+
+TEST_CASE("only the packages that the layers count on must be the same, if they are known") {
+  const OwnPackages on_numpy{.installed = true, .of_base = {{"numpy"}}};
+  auto after = base();
+  after.python.installed[1].version = "25.0";
+  CHECK(misfits(after, on_numpy).empty());
+  after.python.installed[0].version = "2.0.0";
+  CHECK(only(misfits(after, on_numpy)).find("the package `numpy` of") == 0);
+  after = base();
+  after.python.installed.push_back({.name = "new", .version = "1", .directory = "/x"});
+  CHECK(misfits(after, on_numpy).size() == 1);
 }
 
 TEST_CASE("a directory of packages must exist in the new base") {
@@ -117,9 +131,9 @@ TEST_CASE("a program without packages needs no Python") {
   auto before = base();
   before.facts.python.reset();
   before.python = {};
-  CHECK(rebase::misfits(before, before, OwnPackages::none).empty());
-  CHECK(rebase::misfits(before, before, OwnPackages::installed).size() == 1);
-  CHECK(rebase::misfits(before, base(), OwnPackages::none).size() == 1);
+  CHECK(rebase::misfits(before, before, OwnPackages{}).empty());
+  CHECK(rebase::misfits(before, before, with_packages).size() == 1);
+  CHECK(rebase::misfits(before, base(), OwnPackages{}).size() == 1);
 }
 
 }  // namespace autopack::testing::rebase_fitness_test

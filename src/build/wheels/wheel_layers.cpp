@@ -60,6 +60,10 @@ std::vector<std::string> WheelLayers::settle(const lock::LockedSet& set) {
   }
   for (const auto& decision : executor::decide_on_base(work_.plan().base, facts_, wanted,
                                                        executor::GpuLibraries::replaced)) {
+    for (const auto i : decision.installed) {
+      const auto& own = facts_.installed.at(i);
+      base_packages_.insert(fmt::format("{}=={}", own.name, own.version.value_or("")));
+    }
     switch (decision.action) {
       case BaseDecision::Action::install: break;
       case BaseDecision::Action::keep:
@@ -72,6 +76,15 @@ std::vector<std::string> WheelLayers::settle(const lock::LockedSet& set) {
     }
   }
   return obstacles;
+}
+
+std::vector<std::string> WheelLayers::base_packages(
+    const std::map<std::string, python::Version>& provided) const {
+  auto all = base_packages_;
+  for (const auto& [name, version] : provided) {
+    all.insert(fmt::format("{}=={}", name, version.str()));
+  }
+  return {all.begin(), all.end()};
 }
 
 void WheelLayers::remove(const std::vector<std::size_t>& distributions) {
