@@ -51,6 +51,7 @@ ALLOWED = {
     'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
     'sbom': 'base python image',
+    'rebase': 'base python image registry packaging services executor build/direct',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
     'job': 'base project image packaging',
@@ -62,8 +63,9 @@ ALLOWED = {
     'pipeline': 'base source python project project/requirements project/program image gpu state plan packaging '
     'executor/remembered sbom attest compare engine rootless services executor publish build/direct build/wheels build/docker '
     'build/cloud job submit preflight',
+    'verify': 'base source image registry http packaging services executor build/wheels attest compare pipeline',
     'cli': 'base source project project/requirements project/program gpu http engine google packaging services '
-    'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
+    'executor compare rebase inventory rootless job submit kubernetes slurm local preflight pipeline verify resolve',
     '.': 'base http cli',
 }
 

@@ -24,9 +24,6 @@ constexpr std::size_t fewest_layers{4};
 /// Directories, removals and code.
 constexpr std::size_t other_layers{3};
 
-/// Annotation of a layer with the key of its inputs.
-constexpr auto* key_annotation = "autopack.layer-key";
-
 std::string without_slash(const std::string& path) {
   return path.substr(path.find_first_not_of('/'));
 }
@@ -63,6 +60,10 @@ std::vector<std::string> WheelLayers::settle(const lock::LockedSet& set) {
   }
   for (const auto& decision : executor::decide_on_base(work_.plan().base, facts_, wanted,
                                                        executor::GpuLibraries::replaced)) {
+    for (const auto i : decision.installed) {
+      const auto& own = facts_.installed.at(i);
+      base_packages_.insert(fmt::format("{}=={}", own.name, own.version.value_or("")));
+    }
     switch (decision.action) {
       case BaseDecision::Action::install: break;
       case BaseDecision::Action::keep:
@@ -75,6 +76,15 @@ std::vector<std::string> WheelLayers::settle(const lock::LockedSet& set) {
     }
   }
   return obstacles;
+}
+
+std::vector<std::string> WheelLayers::base_packages(
+    const std::map<std::string, python::Version>& provided) const {
+  auto all = base_packages_;
+  for (const auto& [name, version] : provided) {
+    all.insert(fmt::format("{}=={}", name, version.str()));
+  }
+  return {all.begin(), all.end()};
 }
 
 void WheelLayers::remove(const std::vector<std::size_t>& distributions) {
@@ -125,7 +135,7 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
   }
   std::vector<std::string> unknown;
   for (auto& recipe : all.recipes) {
-    recipe.annotations[key_annotation] = recipe.key;
+    recipe.annotations[packaging::layer_key_annotation] = recipe.key;
     if (!is_known(recipe.key)) {
       unknown.push_back(recipe.key);
     }

@@ -8,10 +8,12 @@
 #include "executor/python_facts.hpp"
 #include "lock/locked_set.hpp"
 #include "packaging/packaging.hpp"
+#include "python/version.hpp"
 #include "services/services.hpp"
 #include "wheel/layers.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -42,6 +44,11 @@ public:
 
   /// Returns true for a package that the image already has; call settle() first.
   bool has(const std::string& name) const { return kept_.contains(name); }
+
+  /// Returns the packages of the image that the set counts on, replaces or hides: `numpy==2.1.0`,
+  /// sorted; `provided` are those that its lock leaves to the image. Call settle() first.
+  std::vector<std::string> base_packages(
+      const std::map<std::string, python::Version>& provided) const;
 
   /// Adds byte code made by `compiler` to the layers of wheels.
   void compile_with(ByteCompiler compiler) {
@@ -84,6 +91,7 @@ private:
   std::shared_ptr<const ByteCompiler> compiler_{};  ///< null: no byte code
   std::set<std::string> kept_{};                    ///< packages that the image has
   std::set<std::string> removed_{};                 ///< paths of files of the image
+  std::set<std::string> base_packages_{};
 };
 
 }  // namespace autopack::build
