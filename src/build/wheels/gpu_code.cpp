@@ -2,7 +2,6 @@
 
 #include "base/json.hpp"
 #include "gpu/code_reader.hpp"
-#include "python/wheel_name.hpp"
 #include "wheel/zip.hpp"
 
 #include <algorithm>
@@ -86,35 +85,6 @@ std::string gpu_code_key(const Digest& wheel) {
   return "gpu-code-" + wheel.hex();
 }
 
-std::string installed_wheels_key(const std::string& dependency_key) {
-  return "wheels-of-" + dependency_key;
-}
-
-std::string to_json(const std::vector<InstalledWheel>& wheels) {
-  json all = json::array();
-  for (const auto& [name, version, digest] : wheels) {
-    all.push_back({{"name", name}, {"version", version}, {"digest", digest.str()}});
-  }
-  return write_json(all);
-}
-
-std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::string_view text) {
-  std::vector<InstalledWheel> wheels;
-  const json read = parse_json(text);
-  if (!read.is_array()) {
-    return std::nullopt;
-  }
-  for (const auto& one : read) {
-    const auto digest = one.is_object() ? Digest::parse(text_at(one, "digest")) : std::nullopt;
-    if (!digest) {
-      return std::nullopt;
-    }
-    wheels.push_back(
-        {.name = text_at(one, "name"), .version = text_at(one, "version"), .digest = *digest});
-  }
-  return wheels;
-}
-
 std::string to_json_with_code(const Services& services, const std::vector<InstalledWheel>& wheels) {
   json all = parse_json(to_json(wheels));
   for (std::size_t i = 0; i < wheels.size(); ++i) {
@@ -139,17 +109,6 @@ std::optional<std::vector<InstalledWheel>> take_with_code(const Services& servic
     }
   }
   return wheels;
-}
-
-std::vector<InstalledWheel> installed_wheels(const std::vector<wheel::ChosenWheel>& wheels) {
-  std::vector<InstalledWheel> installed;
-  for (const auto& wheel : wheels) {
-    const auto name = python::WheelName::parse(wheel.file_name);
-    installed.push_back({.name = wheel.name,
-                         .version = name ? name->version.str() : std::string{},
-                         .digest = wheel.digest});
-  }
-  return installed;
 }
 
 std::vector<gpu::Library> read_gpu_code(const std::filesystem::path& path) {
@@ -177,7 +136,7 @@ void cache_gpu_code(const Services& services,
     return;
   }
   auto known = wheels_with_known_code(services, wheel.name);
-  std::erase(known, wheel);
+  std::erase_if(known, [&](const auto& other) { return other.digest == wheel.digest; });
   known.push_back(wheel);
   known.erase(known.begin(),
               known.end() - static_cast<std::ptrdiff_t>(std::min(known.size(), most_versions)));

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "build/wheels/installed_wheels.hpp"
 #include "gpu/library_code.hpp"
 #include "services/services.hpp"
 #include "wheel/layers.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,25 +44,8 @@ private:
   std::map<std::size_t, Seen> seen_{};  ///< by the place of the wheel
 };
 
-/// A wheel of a dependency image.
-struct InstalledWheel {
-  std::string name{};  ///< normalised
-  std::string version{};
-  Digest digest;
-
-  bool operator==(const InstalledWheel&) const = default;
-};
-
 /// Returns the key of the text about a wheel's GPU code in the cache.
 std::string gpu_code_key(const Digest& wheel);
-
-/// Returns the key of the text about the wheels of a dependency image, in the cache and in
-/// repositories.
-std::string installed_wheels_key(const std::string& dependency_key);
-
-std::string to_json(const std::vector<InstalledWheel>& wheels);
-/// Returns nothing if `text` is damaged.
-std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::string_view text);
 
 /// Returns a text for take_with_code(), with the code that is cached.
 std::string to_json_with_code(const Services& services, const std::vector<InstalledWheel>& wheels);
@@ -69,9 +54,6 @@ std::string to_json_with_code(const Services& services, const std::vector<Instal
 /// text is damaged.
 std::optional<std::vector<InstalledWheel>> take_with_code(const Services& services,
                                                           const std::string& text);
-
-/// Returns `wheels` with the versions in their file names.
-std::vector<InstalledWheel> installed_wheels(const std::vector<wheel::ChosenWheel>& wheels);
 
 /// Returns the libraries with GPU code in the wheel file `path`, all of which it reads. Throws as
 /// wheel::Zip does.

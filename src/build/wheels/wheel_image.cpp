@@ -387,7 +387,8 @@ WheelImage install(Services& services,
     digests.emplace(wheel.name, wheel.digest);
   }
   const auto& key = work.plan().keys.value().dependencies;
-  services.wheel_records.put(installed_wheels_key(key), to_json(installed_wheels(wheels)));
+  auto installed = installed_wheels(wheels, set, files);
+  record_installed_wheels(services, key, installed);
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
@@ -396,10 +397,11 @@ WheelImage install(Services& services,
   }
   auto made = make_layers(services, all.recipes);
   built.insert(requirements.remembered.begin(), requirements.remembered.end());
-  const auto installed = installed_wheels(*all.chosen, set, files);
-  record_installed_wheels(services, work, installed);
-  built.emplace(installed_wheels_key(work), to_json(installed));
-  WheelSet set_of_layers{all, made, layers.place(), std::move(built), key};
+  WheelSet set_of_layers{all,
+                         made,
+                         layers.place(),
+                         std::move(built),
+                         {.dependency_key = key, .wheels = std::move(installed)}};
   if (own) {
     services.install_records.put(key, own->record);
   }

@@ -2,6 +2,7 @@
 
 #include "build/direct/assembly.hpp"
 #include "build/wheels/gpu_code.hpp"
+#include "build/wheels/installed_wheels.hpp"
 #include "build/wheels/own_package.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_source.hpp"
@@ -32,12 +33,12 @@ public:
   WheelSet() = default;
 
   /// `layers` were made from `recipes`, for `place`. `texts` are further texts to remember.
-  /// `dependency_key` is that of the image.
+  /// `installed` are the records of the wheels.
   WheelSet(const WheelRecipes& recipes,
            const std::vector<RecipeLayer>& layers,
            wheel::Place place,
            std::map<std::string, std::string> texts,
-           std::string dependency_key);
+           InstalledWheels installed);
 
   /// Returns what happened to them when `sent`, the layers above the executor image, went to the
   /// registry.
@@ -65,7 +66,7 @@ private:
   std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels_{};
   wheel::Place place_{};
   std::map<std::string, std::string> texts_{};
-  std::string dependency_key_{};
+  InstalledWheels installed_{};
 };
 
 /// Returns why the plan of `work` requires an engine for its requirements, one line each; empty if

@@ -24,11 +24,11 @@ WheelSet::WheelSet(const WheelRecipes& recipes,
                    const std::vector<RecipeLayer>& layers,
                    wheel::Place place,
                    std::map<std::string, std::string> texts,
-                   std::string dependency_key)
+                   InstalledWheels installed)
     : wheels_{recipes.chosen},
       place_{std::move(place)},
       texts_{std::move(texts)},
-      dependency_key_{std::move(dependency_key)} {
+      installed_{std::move(installed)} {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers_.push_back({.key = layers[i].recipe->key,
                        .facts = layers[i].layer.facts,
@@ -72,8 +72,7 @@ std::size_t WheelSet::remembered() const {
 RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
                                                   const image::BaseFacts& executor) const {
   return [&services, layers = layers_, wheels = wheels_, place = place_, texts = texts_,
-          installed_key = installed_wheels_key(dependency_key_),
-          base = executor](const RememberedFacts& remembered) {
+          installed = installed_, base = executor](const RememberedFacts& remembered) {
     NewFacts new_facts = executor::new_facts_of(services, base, remembered);
     for (const auto& layer : layers) {
       if (layer.facts && *layer.facts) {
@@ -90,7 +89,8 @@ RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
     }
     new_facts.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
     new_facts.texts.insert(texts.begin(), texts.end());
-    new_facts.texts[installed_key] = to_json_with_code(services, installed_wheels(*wheels));
+    new_facts.texts[installed_wheels_key(installed.dependency_key)] =
+        to_json_with_code(services, installed.wheels);
     return new_facts;
   };
 }
