@@ -68,7 +68,8 @@ bool may_stand_in_file(std::string_view flag) {
       std::string_view{"--remove"},       std::string_view{"--upgrade"},
       std::string_view{"--from"},         std::string_view{"--to"},
       std::string_view{"--onto"},         std::string_view{"--tag"},
-      std::string_view{"--current-base"}, std::string_view{"--offline"}};
+      std::string_view{"--current-base"}, std::string_view{"--offline"},
+      std::string_view{"--key"}};
   return !contains(typed_only, flag);
 }
 

@@ -95,6 +95,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--html", Reach::nothing},
     FlagReach{"--impersonate-service-account", Reach::nothing},
     FlagReach{"--job-dir", Reach::nothing},
+    FlagReach{"--key", Reach::path},
     FlagReach{"--kind", Reach::nothing},
     FlagReach{"--kms-key", Reach::nothing},
     FlagReach{"--kms-keyring", Reach::nothing},

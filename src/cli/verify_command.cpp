@@ -11,9 +11,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace autopack::cli {
 
@@ -24,6 +26,8 @@ public:
   void add_flags(FlagSet& flags) override {
     flags.section("Verification");
     flags.toggle("--offline", offline_, "compare only with what is on this machine");
+    flags.text("--key", "FILE", key_,
+               "public key: it must have signed the image, and only its provenance counts");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
   }
@@ -38,7 +42,8 @@ public:
     auto& services = session.services;
     const auto image = compare::find_image(services, name, build_.platform);
     auto recorded = verify::recorded_in(image);
-    recorded.provenance = verify::attached_provenance(services, name, image.digest);
+    recorded.provenance = key_ ? signed_provenance(session, name, image.digest)
+                               : verify::attached_provenance(services, name, image.digest);
     const auto found = verify::verify(services, image, recorded, wish(session));
     for (const auto& remark : found.remarks) {
       session.console.done("Noted", remark);
@@ -54,6 +59,18 @@ public:
   }
 
 private:
+  std::optional<attest::Provenance> signed_provenance(Session& session,
+                                                      const std::string& name,
+                                                      const Digest& digest) const {
+    auto documents = verify::signed_documents(session.services, name, digest,
+                                              expand_home(*key_, session.services.environment));
+    const auto& types = documents.predicate_types;
+    session.console.done("Verified",
+                         fmt::format("`{}` signed: {}", printable(*key_),
+                                     join(std::vector(types.begin(), types.end()), ", ")));
+    return std::move(documents.provenance);
+  }
+
   verify::Wish wish(Session& session) const {
     Problems problems;
     const auto given = packaging_.settings(problems);
@@ -84,6 +101,7 @@ private:
   PackagingOptions packaging_;
   BuildOptions build_;
   bool offline_{false};
+  std::optional<std::string> key_{};
 };
 
 }  // namespace

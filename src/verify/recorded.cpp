@@ -1,7 +1,10 @@
 #include "verify/recorded.hpp"
 
+#include "attest/bundle.hpp"
 #include "attest/statement.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/signature.hpp"
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
 #include "image/manifest.hpp"
@@ -13,7 +16,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 
 namespace autopack::verify {
@@ -42,6 +44,12 @@ bool is_commit(std::string_view text) {
 
 namespace {
 
+/// True if `name` names an image in a registry, not in files.
+bool is_in_registry(const std::string& name) {
+  return !image::names_files(name) && !image::Reference::fault(name) &&
+         image::Reference::parse(name).names_registry();
+}
+
 /// Returns the provenance in `referrer` if it is about `digest`.
 std::optional<attest::Provenance> provenance_in(registry::Repository& repository,
                                                 const registry::Referrer& referrer,
@@ -61,8 +69,7 @@ std::optional<attest::Provenance> provenance_in(registry::Repository& repository
 std::optional<attest::Provenance> attached_provenance(Services& services,
                                                       const std::string& name,
                                                       const Digest& digest) {
-  if (image::names_files(name) || image::Reference::fault(name) ||
-      !image::Reference::parse(name).names_registry()) {
+  if (!is_in_registry(name)) {
     return std::nullopt;
   }
   const auto reference = image::Reference::parse(name);
@@ -84,6 +91,44 @@ std::optional<attest::Provenance> attached_provenance(Services& services,
              join(error.causes().empty() ? std::vector{error.message()} : error.causes(), ": ")}));
   }
   return std::nullopt;
+}
+
+SignedDocuments signed_documents(Services& services,
+                                 const std::string& name,
+                                 const Digest& digest,
+                                 const std::string& key_file) {
+  const PublicKey key{read_file(key_file), key_file};
+  if (!is_in_registry(name)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("`--key` needs an image in a registry, and `{}` is not in one",
+                            printable(name)))
+        .cause("signatures are attached to images there");
+  }
+  SignedDocuments documents;
+  const auto repository =
+      open_repository(services, image::Reference::parse(name), registry::Access::pull);
+  for (const auto& referrer : registry::find_referrers(*repository, digest)) {
+    if (referrer.artifact_type != attest::bundle_media_type) {
+      continue;
+    }
+    constexpr auto* what = "an attached bundle";
+    const auto bundle =
+        attest::parse_bundle(registry::read_attachment(*repository, referrer), what);
+    const auto statement = attest::verified_statement(bundle, key, digest, what);
+    if (!statement) {
+      continue;
+    }
+    documents.predicate_types.insert(statement->predicate_type);
+    if (statement->predicate_type == attest::predicate_type::provenance) {
+      documents.provenance = attest::provenance_of(*statement, what);
+    }
+  }
+  if (documents.predicate_types.empty()) {
+    throw Error(ErrorKind::remote, fmt::format("the key `{}` signed nothing about `{}`",
+                                               printable(key_file), printable(name)))
+        .hint("`autopack build --sign-key=KEY` signs an image; compare the digest, and the key");
+  }
+  return documents;
 }
 
 Recorded recorded_in(const image::Source& image) {

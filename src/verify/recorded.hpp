@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace autopack::verify {
 
@@ -36,6 +36,20 @@ bool is_commit(std::string_view text);
 std::optional<attest::Provenance> attached_provenance(Services& services,
                                                       const std::string& name,
                                                       const Digest& digest);
+
+/// What a public key signed about an image.
+struct SignedDocuments {
+  std::set<std::string> predicate_types{};  ///< of its documents
+  std::optional<attest::Provenance> provenance{};
+};
+
+/// Returns what the key in `key_file` signed about the image `digest` in the registry that `name`
+/// names. Throws Error(usage) if the file has no key, or the image is in no registry, and
+/// Error(remote) if the key signed nothing about the image.
+SignedDocuments signed_documents(Services& services,
+                                 const std::string& name,
+                                 const Digest& digest,
+                                 const std::string& key_file);
 
 /// Reads the labels and the history of `image`. Throws Error(remote) if its configuration cannot be
 /// read, or if autopack did not make it.

@@ -159,6 +159,24 @@ class Attaching(unittest.TestCase):
                                  'https://spdx.dev/Document', 'https://cyclonedx.org/bom'})
         self.assertEqual(self.signed_with(self.key).json().get('attached'), None)
 
+    def test_verify_accepts_only_what_the_key_signed(self):
+        answer = self.signed_with(self.key)
+        uri, keys = answer.json()['uri'], testbed.new_folder('keys')
+        (keys / 'right.pub').write_bytes(self.public)
+        testbed.run(['openssl', 'ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', keys / 'wrong.key'])
+        (keys / 'wrong.pub').write_bytes(testbed.run(['openssl', 'ec', '-in', keys / 'wrong.key', '-pubout']).stdout)
+
+        def verify(key, status, image=uri):
+            return autopack('verify', image, f'--key={keys / key}', cwd=self.folder, env=self.env, status=status)
+        right = verify('right.pub', 0)
+        self.assertTrue(right.out.startswith('equal: '), right)
+        self.assertIn('https://slsa.dev/provenance/v1', right.err)
+        self.assertIn('signed nothing about', verify('wrong.pub', 1).err)
+        self.assertIn('is not a public key', verify('wrong.key', 2).err)
+        (self.folder / 'train.py').write_text('print("other")\n')
+        unsigned = self.build().json()['uri']
+        self.assertIn('signed nothing about', verify('right.pub', 1, unsigned).err)
+
     def test_the_attached_sboms_are_those_of_a_file(self):
         files = testbed.new_folder('sboms')
         uri = self.build('--attest', f'--sbom={files / "a.spdx.json"}', f'--sbom={files / "a.cdx.json"}').json()['uri']
