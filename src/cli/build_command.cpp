@@ -1,3 +1,4 @@
+#include "base/error.hpp"
 #include "base/json.hpp"
 #include "cli/command.hpp"
 #include "cli/packaging_options.hpp"
@@ -17,12 +18,18 @@ public:
     add_builder_flags(flags, build_);
     add_attest_flags(flags, build_);
     add_output_flag(flags, build_);
+    add_sbom_flag(flags, build_);
     flags.toggle("--no-push", no_push_, "leave the image in the docker engine");
   }
 
   int run(Session& session) override {
     const auto platforms = platforms_of(session.flags, build_);
     check_build_options(build_);
+    if (platforms.size() > 1 && !build_.sboms.empty()) {
+      throw Error(ErrorKind::usage,
+                  "`--sbom` describes one image, and `--platform` names several platforms")
+          .hint("build each platform by itself: its image is then reused");
+    }
     std::vector<pipeline::WantedPtr> all;
     for (const auto& platform : platforms) {
       build_.platform = platform;
@@ -43,7 +50,7 @@ private:
     require_executor(packaging_, build_);
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     choose_cloud_build(build_, request);
-    request.reports_git = session.format.kind != OutputFormat::Kind::text;
+    request.reports_git = request.reports_git || session.format.kind != OutputFormat::Kind::text;
     auto wanted = [&] {
       const pipeline::ReadingStep step{session.console, request};
       return pipeline::scan_wanted(std::move(request));

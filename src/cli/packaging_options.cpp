@@ -4,6 +4,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/named_files.hpp"
 #include "job/flag_value.hpp"
 #include "job/flag_values.hpp"
 #include "pipeline/image_name.hpp"
@@ -106,6 +107,9 @@ void leave_out_outputs(packaging::Request& request) {
       leave_out(path_in_project(request, output.path));
     }
   }
+  for (const auto& file : request.sboms) {
+    leave_out(path_in_project(request, file.path));
+  }
   if (request.environment.get("XDG_CACHE_HOME")) {
     leave_out(path_in_project(request, request.environment.cache_directory()));
   }
@@ -146,6 +150,11 @@ packaging::Request request_of(const packaging::Settings& given,
   throw_if_errors(problems, ErrorKind::usage);
   for (const auto& output : build.outputs) {
     request.outputs.push_back(packaging::Output::parse(output));
+  }
+  for (const auto& file : build.sboms) {
+    request.sboms.push_back(packaging::SbomFile::parse(file));
+    require_directory_of("--sbom", file);
+    request.reports_git = true;
   }
   leave_out_outputs(request);
   request.attests = build.attest || build.sign_key;
@@ -252,7 +261,7 @@ void add_builder_flags(FlagSet& flags, BuildOptions& options) {
 }
 
 void add_attest_flags(FlagSet& flags, BuildOptions& options) {
-  flags.toggle("--attest", options.attest, "attach the image's provenance to it in its registry");
+  flags.toggle("--attest", options.attest, "attach provenance and SBOMs to the image in its registry");
   flags.text("--sign-key", "KEY", options.sign_key,
              "also sign with cosign: a key file, or gcpkms://... and the like");
 }
@@ -266,6 +275,11 @@ void choose_cloud_build(const BuildOptions& options, packaging::Request& request
         fmt::format("`--engine={}` and `--builder=cloud-build` exclude each other", options.engine))
         .hint("`--engine=auto` leaves to Cloud Build only what needs an engine");
   }
+}
+
+void add_sbom_flag(FlagSet& flags, BuildOptions& options) {
+  flags.list("--sbom", "FILE", options.sboms,
+             "list the image's parts: NAME.spdx.json or NAME.cdx.json");
 }
 
 void add_output_flag(FlagSet& flags, BuildOptions& options) {

@@ -30,6 +30,7 @@ struct BuildOptions {
   bool compile_bytecode{false};
   std::optional<std::string> max_dependency_age{};
   std::vector<std::string> outputs{};
+  std::vector<std::string> sboms{};
   bool label_git{false};
   bool no_infer{false};
   bool pin{false};
@@ -57,6 +58,8 @@ void add_builder_flags(FlagSet& flags, BuildOptions& options);
 void add_attest_flags(FlagSet& flags, BuildOptions& options);
 /// Returns the value of `--engine`, which must be checked.
 packaging::Engine engine_of(const BuildOptions& options);
+/// Adds `--sbom`, for commands that make images.
+void add_sbom_flag(FlagSet& flags, BuildOptions& options);
 /// Adds `--output`, for commands that store their image.
 void add_output_flag(FlagSet& flags, BuildOptions& options);
 void add_packaging_flag(FlagSet& flags,

@@ -184,6 +184,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--runtime", Reach::nothing},
     FlagReach{"--runtime-version", Reach::nothing},
     FlagReach{"--save", Reach::nothing},
+    FlagReach{"--sbom", Reach::paths},
     FlagReach{"--scale-tier", Reach::nothing},
     FlagReach{"--schema", Reach::nothing},
     FlagReach{"--service-account", Reach::nothing},

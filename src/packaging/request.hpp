@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "packaging/output.hpp"
+#include "packaging/sbom_file.hpp"
 #include "plan/plan.hpp"
 #include "project/project.hpp"
 #include "source/counted_tree.hpp"
@@ -41,6 +42,7 @@ struct Request {
   bool uses_cloud_build{false};
   std::optional<std::string> staging_bucket{};  ///< for what Cloud Build gets; absent: gcloud's
   std::vector<Output> outputs{};                ///< besides a registry, or instead of one
+  std::vector<SbomFile> sboms{};                ///< for the bill of materials
   std::string source{source::worktree_source};  ///< `worktree`, `index` or the name of a commit
   bool label_git{false};                        ///< git's facts go into labels and key
   bool reports_git{false};                      ///< git's facts go into the result

@@ -4,6 +4,7 @@
 #include "pipeline/advice.hpp"
 #include "pipeline/choose_builder.hpp"
 #include "pipeline/cloud_build_offer.hpp"
+#include "pipeline/image_sbom.hpp"
 #include "pipeline/secrets.hpp"
 #include "plan/advice.hpp"
 #include "services/repositories.hpp"
@@ -37,9 +38,7 @@ packaging::Image package_as_wanted(Services& services,
   for (const auto& publisher : publishers) {
     publisher->publish(work, made);
   }
-  if (wanted->request.attests) {
-    attest::attach_documents(services, work, {}, made.image);
-  }
+  document_image(services, work, made);
   adviser.report_after_making();
   if (const auto& record = work.comparison().record) {
     services.build_records.put(wanted->request.project.directory, wanted->request.options.platform,

@@ -17,7 +17,7 @@ std::vector<Target> all_targets() {
   for (const auto& some :
        {project_targets(), lock_targets(), local_targets(), job_targets(), kubernetes_targets(),
         wire_targets(), settings_targets(), git_targets(), service_targets(), tree_targets(),
-        index_targets(), wheel_targets(), python_targets()}) {
+        index_targets(), wheel_targets(), python_targets(), sbom_targets()}) {
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

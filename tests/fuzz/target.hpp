@@ -25,6 +25,7 @@ std::vector<Target> service_targets();
 std::vector<Target> tree_targets();
 std::vector<Target> wheel_targets();
 std::vector<Target> python_targets();
+std::vector<Target> sbom_targets();
 
 /// Ends the run as a crash, so that the input is kept.
 [[noreturn]] void fail(const std::string& what);

@@ -47,9 +47,10 @@ ALLOWED = {
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
-    'attest': 'base source image registry packaging services executor/remembered plan build/wheels',
+    'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
     'rebase': 'base python image registry packaging services executor build/direct',
+    'sbom': 'base python image',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
     'job': 'base project image packaging',
@@ -58,9 +59,9 @@ ALLOWED = {
     'slurm': 'base image bundle google job submit',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
-    'pipeline': 'base source project project/requirements project/program image state plan packaging executor/remembered '
-    'engine rootless services executor publish build/direct build/wheels build/docker build/cloud attest job submit '
-    'preflight',
+    'pipeline': 'base source python project project/requirements project/program image state plan packaging '
+    'executor/remembered sbom attest compare engine rootless services executor publish build/direct build/wheels build/docker '
+    'build/cloud job submit preflight',
     'verify': 'base source image registry http packaging services executor build/wheels attest compare pipeline',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare rebase inventory rootless job submit kubernetes slurm local preflight pipeline verify resolve',
