@@ -106,7 +106,7 @@ const auto table = std::to_array<CommandEntry>({
      .usage = "IMAGE [FLAGS OF build]",
      .example =
          "  autopack verify us-docker.pkg.dev/PROJECT/REPOSITORY/train:v1\n"
-         "  autopack verify oci:DIR --source=v1.2 --format=json\n\n"
+         "  autopack verify oci:DIR --format=json\n\n"
          "Run it in the project's directory. Status 0: equal; 3: it differs, and the first\n"
          "files that do are named; 1: it cannot be determined, and why. Nothing is pushed.\n",
      .make = make_verify_command,

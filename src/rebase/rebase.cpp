@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -99,11 +100,11 @@ Parts open_all(Services& services, const Wish& wish) {
 /// Throws Error(remote) with all reasons if the image does not fit on its new base.
 void require_fit(Services& services, const Parts& parts) {
   auto reasons = unmovable(parts.image.source, parts.before.source);
-  if (reasons.empty()) {
-    reasons = misfits(survey(services, parts.before, platform_of(parts.before)),
+  auto more = misfits(survey(services, parts.before, platform_of(parts.before)),
                       survey(services, parts.after, platform_of(parts.after)),
                       own_packages(parts.image.source, parts.before.source));
-  }
+  reasons.insert(reasons.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
   if (reasons.empty()) {
     return;
   }

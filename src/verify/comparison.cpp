@@ -97,6 +97,10 @@ bool is_different(Verdict verdict) {
          verdict == Verdict::additional;
 }
 
+std::string layers_text(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "layer" : "layers");
+}
+
 std::string value_text(const std::optional<std::string>& value) {
   return value ? fmt::format("`{}`", printable(*value)) : "absent";
 }
@@ -166,14 +170,14 @@ std::string to_text(const Comparison& comparison) {
   if (!comparison.differs() && comparison.unknown.empty()) {
     const auto compressed =
         std::ranges::count(comparison.layers, Verdict::compressed, &ComparedLayer::verdict);
-    text = fmt::format("equal: {} layers", comparison.layers.size());
+    text = "equal: " + layers_text(comparison.layers.size());
     return compressed == 0 ? text + "\n"
                            : text + fmt::format(", {} of them compressed otherwise\n", compressed);
   }
   const auto differing = std::ranges::count_if(
       comparison.layers, [](const auto& layer) { return is_different(layer.verdict); });
   text = comparison.differs()
-             ? fmt::format("differs: {} of {} layers", differing, comparison.layers.size()) +
+             ? fmt::format("differs: {} of {}", differing, layers_text(comparison.layers.size())) +
                    (comparison.configuration.empty() ? "\n" : ", and the configuration\n")
              : "unknown\n";
   for (std::size_t i = 0; i < comparison.layers.size(); ++i) {

@@ -26,7 +26,7 @@ struct EntryFacts {
 using Entries = std::map<std::string, EntryFacts>;
 
 Error beyond_limit(const std::string& layer, const std::string& what) {
-  return Error(ErrorKind::environment, fmt::format("{} has more than {}", layer, what));
+  return {ErrorKind::environment, fmt::format("{} has more than {}", layer, what)};
 }
 
 Entries read_entries(const NamedLayer& layer,

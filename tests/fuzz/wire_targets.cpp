@@ -85,7 +85,7 @@ void rebase(std::string_view bytes) {
   const auto next = [&] {
     constexpr std::string_view mark{"\n---\n"};
     const auto end = bytes.find(mark);
-    const std::string part{bytes.substr(0, end)};
+    std::string part{bytes.substr(0, end)};
     bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + mark.size());
     return part;
   };

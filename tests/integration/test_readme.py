@@ -112,6 +112,8 @@ class Commands(WithApi):
         'images --format=json': r'"repositories":',
         'images': r'/examples/team/train:ap-',
         'diff': r'(?m)^Size |no difference',
+        'verify': r'equal',
+        'rebase': r'(?m)^[\d.:]+/examples/team/train@sha256:',
         'clean --dry-run': r'Found  |Would go',
         'clean --old': r'Cleaned  ',
         'doctor': r'(?m)project',
@@ -189,6 +191,13 @@ class Commands(WithApi):
             self.run_jobs('describe', name)
         return name
 
+    def make_image(self):
+        """Makes the image of the files as they are, and the base that it is moved to."""
+        testbed.push(f'{self.base}-slim')
+        status, said = self.run_shown('autopack build --script=train.py --output-image-uri=registry.example/team/train:v1 '
+                                      f'--output=oci:{self.home}/layout')
+        self.assertEqual(status, 0, said)
+
     def test_examples_of_help_do_what_they_show(self):
         commands = re.findall(r'^  (\w+)  ', autopack('--help').out, re.MULTILINE)
         self.assertGreater(len(commands), 15)
@@ -196,8 +205,10 @@ class Commands(WithApi):
             self.api.service.states = ['SUCCEEDED']
             if command == 'jobs':
                 self.make_jobs()
+            if command in ('verify', 'rebase'):
+                self.make_image()
             for example in help_examples(command):
-                self.expect(example)
+                self.expect(example, ('oci:DIR', f'oci:{self.home}/layout'))
 
     def test_blocks_of_pages_do_what_they_show(self):
         pages = [page for page in (testbed.ROOT / 'README.md', *sorted(GUIDE.glob('*.md'))) if page.name != 'tour.md']

@@ -107,7 +107,7 @@ TEST_CASE("a layer that another compressor compressed is equal, and that is said
   const auto found = compare(image, rebuilt);
   CHECK_FALSE(found.differs());
   CHECK(found.layers[0].verdict == ComparedLayer::Verdict::compressed);
-  CHECK(verify::to_text(found) == "equal: 1 layers, 1 of them compressed otherwise\n");
+  CHECK(verify::to_text(found) == "equal: 1 layer, 1 of them compressed otherwise\n");
 }
 
 TEST_CASE("a changed setting of the configuration differs") {
@@ -116,7 +116,7 @@ TEST_CASE("a changed setting of the configuration differs") {
                              image_with({layer}, {{"Entrypoint", {"sh"}}, {"Env", {"A=2"}}}));
   CHECK(found.differs());
   CHECK(verify::to_text(found) ==
-        "differs: 0 of 1 layers, and the configuration\nconfiguration: Env A is `1` instead of "
+        "differs: 0 of 1 layer, and the configuration\nconfiguration: Env A is `1` instead of "
         "`2`\n");
 }
 
