@@ -16,6 +16,7 @@ public:
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
     add_builder_flags(flags, build_);
+    add_attest_flags(flags, build_);
     add_output_flag(flags, build_);
     add_sbom_flag(flags, build_);
     flags.toggle("--no-push", no_push_, "leave the image in the docker engine");

@@ -154,9 +154,13 @@ packaging::Request request_of(const packaging::Settings& given,
   for (const auto& file : build.sboms) {
     request.sboms.push_back(packaging::SbomFile::parse(file));
     require_directory_of("--sbom", file);
-    request.reports_git = true;
   }
   leave_out_outputs(request);
+  request.attests = build.attest || build.sign_key;
+  request.reports_git = request.lists_packages();
+  if (build.sign_key) {
+    request.signing_key = expand_home(*build.sign_key, environment);
+  }
   return request;
 }
 
@@ -254,6 +258,12 @@ void add_builder_flags(FlagSet& flags, BuildOptions& options) {
              "cloud-build: Google builds what needs an engine; it costs money");
   flags.text("--staging-bucket", "BUCKET", options.staging_bucket,
              "where Cloud Build gets the files from; default: PROJECT_cloudbuild");
+}
+
+void add_attest_flags(FlagSet& flags, BuildOptions& options) {
+  flags.toggle("--attest", options.attest, "attach the image's provenance to it in its registry");
+  flags.text("--sign-key", "KEY", options.sign_key,
+             "also sign with cosign: a key file, or gcpkms://... and the like");
 }
 
 void choose_cloud_build(const BuildOptions& options, packaging::Request& request) {

@@ -34,6 +34,8 @@ struct BuildOptions {
   bool label_git{false};
   bool no_infer{false};
   bool pin{false};
+  bool attest{false};
+  std::optional<std::string> sign_key{};
 };
 
 /// The flags for the content of an image; `submit` accepts the same as keys of
@@ -52,6 +54,8 @@ struct PackagingOptions {
 void add_build_flags(FlagSet& flags, BuildOptions& options);
 /// Adds the flags about Cloud Build, for commands whose image goes to a registry.
 void add_builder_flags(FlagSet& flags, BuildOptions& options);
+/// Adds the flags about documents that are attached to the image, for the same commands.
+void add_attest_flags(FlagSet& flags, BuildOptions& options);
 /// Returns the value of `--engine`, which must be checked.
 packaging::Engine engine_of(const BuildOptions& options);
 /// Adds `--sbom`, for commands that make images.

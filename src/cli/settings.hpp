@@ -86,6 +86,7 @@ enum class Reach {
   pod_template,    ///< a path, or what the pods of a cluster may reach
   builder,         ///< who builds
   staging_bucket,  ///< the bucket for the project's files
+  signing_key,     ///< the user's key
   pool,            ///< an object whose keys are flags
 };
 

@@ -114,7 +114,9 @@ public:
     }
     add_build_flags(flags, build_);
     add_builder_flags(flags, build_);
+    add_attest_flags(flags, build_);
     add_output_flag(flags, build_);
+    add_sbom_flag(flags, build_);
   }
 
   int run(Session& session) override {

@@ -38,6 +38,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--args", Reach::nothing},
     FlagReach{"--as", Reach::nothing},
     FlagReach{"--async", Reach::nothing},
+    FlagReach{"--attest", Reach::nothing},
     FlagReach{"--base-output-dir", Reach::nothing},
     FlagReach{"--billing-project", Reach::nothing},
     FlagReach{"--boot-disk-size", Reach::nothing},
@@ -187,6 +188,7 @@ constexpr std::array reaches_of_others{
     FlagReach{"--service-account-key-file", Reach::path},
     FlagReach{"--shared-directory", Reach::submitter},
     FlagReach{"--shell", Reach::nothing},
+    FlagReach{"--sign-key", Reach::signing_key},
     FlagReach{"--signal", Reach::nothing},
     FlagReach{"--skip-checks", Reach::nothing},
     FlagReach{"--slurm-account", Reach::nothing},
@@ -327,6 +329,9 @@ private:
         break;
       case Reach::staging_bucket:
         add(flag, value.text(), "the project's files go there", value.text());
+        break;
+      case Reach::signing_key:
+        add(flag, value.text(), "it signs with a key of yours", value.text());
         break;
       case Reach::pool:
         for (const auto& [key, inner] : value.keys(flag, ignored)) {

@@ -1,9 +1,9 @@
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "base/timestamp.hpp"
 #include "image/manifest.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <ctime>
@@ -203,14 +203,6 @@ void Configuration::set_label(const std::string& name, const std::string& value)
   all[name] = value;
   (*document_)["config"]["Labels"] = all;
 }
-
-namespace {
-
-std::string in_rfc3339(std::int64_t seconds) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
-}
-
-}  // namespace
 
 void Configuration::set_created(std::int64_t seconds) {
   (*document_)["created"] = in_rfc3339(seconds);

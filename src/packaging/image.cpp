@@ -58,6 +58,11 @@ nlohmann::json to_json(const Image& image) {
                      {"remote", image.git->remote.value_or("")},
                      {"dirty", image.git->dirty}};
   }
+  for (const auto& document : image.attached) {
+    result["attached"].push_back({{"name", document.name},
+                                  {"artifactType", document.artifact_type},
+                                  {"digest", document.digest.str()}});
+  }
   return result;
 }
 

@@ -33,6 +33,13 @@ struct MovedWheels {
 /// Returns `2 of 34 wheels new, 0.2 MB sent, 368 MB already in the registry`.
 std::string to_text(const MovedWheels& moved);
 
+/// A document that was attached to an image in its registry.
+struct AttachedDocument {
+  std::string name{};           ///< for people: `provenance`
+  std::string artifact_type{};  ///< of its manifest
+  Digest digest;                ///< of its manifest
+};
+
 /// A packaged image, in the engine, in a registry or in files.
 struct Image {
   std::string repository{};
@@ -47,6 +54,7 @@ struct Image {
   std::vector<SentLayer> layers{};
   std::optional<MovedWheels> wheels{};  ///< absent if no layers of wheels were made
   std::optional<source::GitFacts> git{};
+  std::vector<AttachedDocument> attached{};
 
   /// Returns the image's name for a job: `repository@sha256:...`, or the image ID if no registry
   /// has it.

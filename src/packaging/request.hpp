@@ -36,6 +36,8 @@ struct Request {
   std::optional<std::chrono::seconds> max_dependency_age{};
   Engine engine{Engine::automatic};
   Resolver resolver{Resolver::uv};
+  /// A lock that uv made earlier for the requirements, to install the same versions again.
+  std::optional<std::string> resolution{};
   /// Cloud Build does what would need an engine, and no engine is used.
   bool uses_cloud_build{false};
   std::optional<std::string> staging_bucket{};  ///< for what Cloud Build gets; absent: gcloud's
@@ -44,12 +46,17 @@ struct Request {
   std::string source{source::worktree_source};  ///< `worktree`, `index` or the name of a commit
   bool label_git{false};                        ///< git's facts go into labels and key
   bool reports_git{false};                      ///< git's facts go into the result
-  Environment environment{};                    ///< the variables that git uses
+  bool attests{false};  ///< documents about the image are attached to it in its registry
+  std::optional<std::string> signing_key{};  ///< of cosign: a file or the URI of a KMS
+  Environment environment{};                 ///< the variables that git uses
   /// Counts what is read of the project.
   std::shared_ptr<source::ReadCount> read_count{std::make_shared<source::ReadCount>()};
 
   /// False if no engine may be used.
   bool may_use_engine() const { return engine != Engine::direct && !uses_cloud_build; }
+
+  /// True if documents list the packages of the image.
+  bool lists_packages() const { return attests || !sboms.empty(); }
 
   /// True when the files come from git's objects, not from the disk.
   bool is_from_git() const { return source != source::worktree_source; }

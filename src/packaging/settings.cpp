@@ -11,6 +11,10 @@ std::vector<std::string> all_of(const Settings::List& list) {
   return list.value_or(std::vector<std::string>{});
 }
 
+Settings::List list_of(const std::vector<std::string>& values) {
+  return values.empty() ? Settings::List{} : values;
+}
+
 }  // namespace
 
 bool Setting::is_given(const Settings& given) const {
@@ -34,6 +38,31 @@ void apply(const Settings& given, Request& request) {
   project.extra_dirs = all_of(given.extra_dirs);
   project.include = all_of(given.include);
   project.exclude = all_of(given.exclude);
+}
+
+Settings settings_of(const Request& request) {
+  const auto& project = request.project;
+  Settings settings{.executor_image_uri = non_empty(request.executor_image),
+                    .script = project.script,
+                    .python_module = project.module,
+                    .requirements = list_of(project.requirements),
+                    .extra_packages = list_of(project.extra_packages),
+                    .extra_dirs = list_of(project.extra_dirs),
+                    .include = list_of(project.include),
+                    .exclude = list_of(project.exclude),
+                    .system_packages = list_of(request.options.system_packages),
+                    .launcher = project.launcher,
+                    .command = list_of(project.command),
+                    .requirements_file = list_of(project.requirement_files),
+                    .lock = project.lock,
+                    .extra = list_of(project.package_extras),
+                    .group = list_of(project.groups)};
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : request.options.build_environment) {
+    variables.push_back(name + "=" + value);
+  }
+  settings.build_env = list_of(variables);
+  return settings;
 }
 
 }  // namespace autopack::packaging

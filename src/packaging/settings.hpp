@@ -34,6 +34,8 @@ struct Settings {
   List extra{};
   List group{};
   List build_env{};  ///< `NAME=VALUE`
+
+  bool operator==(const Settings&) const = default;
 };
 
 /// A packaging setting: a flag of every command that packages, a key of a worker pool, and a key of
@@ -181,5 +183,9 @@ inline constexpr auto settings = std::to_array<Setting>({
 /// Copies `given` into `request`, except `build_env` and `output_image_uri`, which the caller
 /// reads.
 void apply(const Settings& given, Request& request);
+
+/// Returns the settings of `request`, including inferred ones, except `local_package_path` and
+/// `output_image_uri`.
+Settings settings_of(const Request& request);
 
 }  // namespace autopack::packaging

@@ -1,5 +1,6 @@
 #include "pipeline/image_sbom.hpp"
 
+#include "attest/statement.hpp"
 #include "base/json.hpp"
 #include "base/new_file.hpp"
 #include "base/text.hpp"
@@ -294,12 +295,20 @@ std::string sbom_document(const sbom::Bom& bom, packaging::SbomFormat format) {
   return format == packaging::SbomFormat::spdx ? sbom::spdx_json(bom) : sbom::cyclonedx_json(bom);
 }
 
-void write_sboms(Services& services, const Packaging& work, MadeImage& made) {
-  const auto& files = work.request().sboms;
-  if (files.empty()) {
-    return;
-  }
-  const auto bom = image_sbom(services, work, made);
+std::vector<attest::Document> sbom_attachments(const sbom::Bom& bom) {
+  return {{.name = "SPDX SBOM",
+           .media_type = "application/spdx+json",
+           .predicate_type = attest::predicate_type::spdx,
+           .text = sbom_document(bom, packaging::SbomFormat::spdx)},
+          {.name = "CycloneDX SBOM",
+           .media_type = "application/vnd.cyclonedx+json",
+           .predicate_type = attest::predicate_type::cyclonedx,
+           .text = sbom_document(bom, packaging::SbomFormat::cyclonedx)}};
+}
+
+void write_sboms(const Services& services,
+                 const std::vector<packaging::SbomFile>& files,
+                 const sbom::Bom& bom) {
   for (const auto& wanted : files) {
     sweep_leftovers(wanted.path);
     NewFile file{wanted.path};

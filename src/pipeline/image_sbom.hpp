@@ -1,5 +1,6 @@
 #pragma once
 
+#include "attest/documents.hpp"
 #include "packaging/made_image.hpp"
 #include "packaging/packaging.hpp"
 #include "packaging/sbom_file.hpp"
@@ -7,6 +8,7 @@
 #include "services/services.hpp"
 
 #include <string>
+#include <vector>
 
 namespace autopack::pipeline {
 
@@ -22,8 +24,12 @@ sbom::Bom image_sbom(Services& services,
 /// Returns the document of `bom` in `format`.
 std::string sbom_document(const sbom::Bom& bom, packaging::SbomFormat format);
 
-/// Writes the files that the request names with `--sbom`; does nothing if it names none. Throws as
-/// image_sbom does, and Error(environment) if a file cannot be written.
-void write_sboms(Services& services, const packaging::Packaging& work, packaging::MadeImage& made);
+/// Returns the documents of `bom` in all formats, to be attached to the image.
+std::vector<attest::Document> sbom_attachments(const sbom::Bom& bom);
+
+/// Writes the documents of `bom` to `files`. Throws Error(environment) if a file cannot be written.
+void write_sboms(const Services& services,
+                 const std::vector<packaging::SbomFile>& files,
+                 const sbom::Bom& bom);
 
 }  // namespace autopack::pipeline

@@ -43,12 +43,13 @@ ALLOWED = {
     'publish': 'base image bundle plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
     'build/wheels': 'base source python project/tables project/code project project/requirements project/package lock image '
-    'wheel plan http index resolve engine packaging executor/remembered services executor build/direct',
+    'wheel plan http index resolve engine packaging executor/remembered sbom services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
+    'attest': 'base source image registry packaging services executor/remembered plan build/wheels',
     'compare': 'base python image plan packaging services',
-    'sbom': 'base python image',
+    'sbom': 'base python image state',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
     'job': 'base project image packaging',
@@ -59,7 +60,7 @@ ALLOWED = {
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source python project project/requirements project/program image state plan packaging '
     'executor/remembered sbom compare engine rootless services executor publish build/direct build/wheels build/docker '
-    'build/cloud job submit preflight',
+    'build/cloud attest job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
     '.': 'base http cli',

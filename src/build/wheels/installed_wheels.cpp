@@ -2,6 +2,9 @@
 
 #include "base/json.hpp"
 #include "base/url.hpp"
+#include "build/wheels/kept_resolution.hpp"
+#include "build/wheels/own_package.hpp"
+#include "executor/python_facts.hpp"
 #include "python/wheel_name.hpp"
 
 #include <algorithm>
@@ -115,6 +118,21 @@ std::optional<std::vector<InstalledWheel>> find_installed_wheels(Services& servi
   }
   const auto texts = services.repository_facts->texts({key});
   return texts.empty() ? std::nullopt : installed_wheels_from_json(texts.begin()->second);
+}
+
+std::optional<std::string> find_resolution(Services& services, const packaging::Packaging& work) {
+  const auto facts = executor::known_python(services, work.plan().base);
+  if (!facts || !facts->interpreter) {
+    return std::nullopt;
+  }
+  const auto own = reason_to_build_own_package(work) ? find_own_package(services, work, *facts, {})
+                                                     : FoundOwnPackage{};
+  KeptResolution kept{services, work, *facts, own};
+  if (services.repository_facts) {
+    kept.take_remembered(*services.repository_facts, *facts->interpreter);
+  }
+  auto text = kept.text();
+  return text && !kept.as_remembered(*text).empty() ? text : std::nullopt;
 }
 
 }  // namespace autopack::build

@@ -54,4 +54,8 @@ void record_installed_wheels(const Services& services,
 std::optional<std::vector<InstalledWheel>> find_installed_wheels(Services& services,
                                                                  const packaging::Packaging& work);
 
+/// Returns the lock that uv made of the open requirements of `work`, as its repository may remember
+/// it; nothing if there is none on this machine, or if it names an index with a login.
+std::optional<std::string> find_resolution(Services& services, const packaging::Packaging& work);
+
 }  // namespace autopack::build

@@ -36,7 +36,7 @@ KeptResolution::KeptResolution(Services& services,
                                const packaging::Packaging& work,
                                const executor::PythonFacts& facts,
                                const FoundOwnPackage& own)
-    : services_{services} {
+    : services_{services}, given_{work.request().resolution} {
   const PackageIndex index{services, work, facts.default_index};
   name_ =
       fmt::format("resolution {} {} {}", work.plan().keys.value().dependencies,

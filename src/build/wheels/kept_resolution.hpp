@@ -25,7 +25,10 @@ public:
                  const executor::PythonFacts& facts,
                  const FoundOwnPackage& own);
 
-  std::optional<std::string> text() const { return services_.wheel_records.get(name_); }
+  /// Returns the request's own lock, else the kept one; nothing if there is none.
+  std::optional<std::string> text() const {
+    return given_ ? given_ : services_.wheel_records.get(name_);
+  }
 
   /// Returns the last lock of this project, for whatever text.
   std::optional<std::string> last() const { return services_.wheel_records.get(last_); }
@@ -47,6 +50,7 @@ private:
   std::string key_of_text() const;
 
   Services& services_;
+  std::optional<std::string> given_;
   std::string name_{};
   std::string last_{};
   bool has_login_{false};

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "services/services.hpp"
+
+#include <string>
+#include <vector>
+
+namespace autopack::attest {
+
+/// Signs statements with the program `cosign`, with a key in a file or in a KMS. cosign sends
+/// nothing but the KMS's own requests: no transparency log, no registry.
+class Cosign {
+public:
+  /// `key` is a path or a URI (`gcpkms://...`), as `cosign --key` accepts it. Throws
+  /// Error(environment) if there is no cosign, Error(usage) if the file `key` does not exist.
+  Cosign(Services& services, std::string key);
+
+  /// Returns the sigstore bundle of each statement in JSON. Throws Error(environment) with cosign's
+  /// message if it fails, and Interrupted.
+  std::vector<std::string> sign(const std::vector<std::string>& statements);
+
+private:
+  Services& services_;
+  std::string program_;
+  std::string key_;
+};
+
+}  // namespace autopack::attest
