@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 namespace autopack::attest {
 
@@ -54,29 +57,24 @@ Cosign::Cosign(Services& services, std::string key) : services_{services}, key_{
   }
 }
 
-std::vector<std::string> Cosign::sign(const std::vector<std::string>& statements) {
+std::string Cosign::sign(const std::string& statement) {
   const ScratchDirectory scratch{"signing"};
   const auto path = [&](const char* name) { return (scratch.path() / name).string(); };
   write_file(path("signing-config.json"), signing_configuration);
   write_file(path("trusted-root.json"), trusted_root);
-  std::vector<std::string> bundles;
-  for (const auto& statement : statements) {
-    write_file(path("statement.json"), statement);
-    const auto result =
-        run_process({program_, "attest-blob", "--yes", "--key", key_, "--statement",
-                     path("statement.json"), "--bundle", path("bundle.json"), "--signing-config",
-                     path("signing-config.json"), "--trusted-root", path("trusted-root.json")},
-                    "", {.cancellation = services_.cancellation});
-    if (!result || result->status != 0) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("cosign could not sign with the key `{}`", printable(key_)))
-          .cause(result ? last_lines(result->errors) : "it did not start")
-          .hint("the variable COSIGN_PASSWORD contains the password of an encrypted key");
-    }
-    bundles.push_back(read_file(path("bundle.json")));
-    fs::remove(path("bundle.json"));
+  write_file(path("statement.json"), statement);
+  const auto result =
+      run_process({program_, "attest-blob", "--yes", "--key", key_, "--statement",
+                   path("statement.json"), "--bundle", path("bundle.json"), "--signing-config",
+                   path("signing-config.json"), "--trusted-root", path("trusted-root.json")},
+                  "", {.cancellation = services_.cancellation});
+  if (!result || result->status != 0) {
+    throw Error(ErrorKind::environment,
+                fmt::format("cosign could not sign with the key `{}`", printable(key_)))
+        .cause(result ? last_lines(result->errors) : "it did not start")
+        .hint("the variable COSIGN_PASSWORD contains the password of an encrypted key");
   }
-  return bundles;
+  return read_file(path("bundle.json"));
 }
 
 }  // namespace autopack::attest

@@ -3,7 +3,6 @@
 #include "services/services.hpp"
 
 #include <string>
-#include <vector>
 
 namespace autopack::attest {
 
@@ -15,9 +14,9 @@ public:
   /// Error(environment) if there is no cosign, Error(usage) if the file `key` does not exist.
   Cosign(Services& services, std::string key);
 
-  /// Returns the sigstore bundle of each statement in JSON. Throws Error(environment) with cosign's
-  /// message if it fails, and Interrupted.
-  std::vector<std::string> sign(const std::vector<std::string>& statements);
+  /// Returns the sigstore bundle of `statement`, which is JSON. Throws Error(environment) with
+  /// cosign's message if it fails, and Interrupted.
+  std::string sign(const std::string& statement);
 
 private:
   Services& services_;

@@ -99,35 +99,33 @@ std::vector<Input> inputs_of(Services& services, const Packaging& work) {
 /// A document as it goes into the registry.
 struct Prepared {
   std::string name{};
-  std::string predicate_type{};
   registry::Attachment attachment{};
 };
 
-/// True if `referrer` is of the kind of `attachment`.
-bool is_same_kind(const registry::Referrer& referrer, const registry::Attachment& attachment) {
-  const auto value_of = [](const auto& annotations, const char* key) {
-    const auto found = annotations.find(key);
-    return found == annotations.end() ? std::string{} : found->second;
-  };
-  const auto& there = referrer.manifest.annotations;
-  return referrer.artifact_type == attachment.artifact_type &&
-         std::ranges::all_of(
-             std::initializer_list<const char*>{predicate_annotation, bundle_predicate_annotation},
-             [&](const char* key) {
-               return value_of(there, key) == value_of(attachment.annotations, key);
-             });
+registry::Attachment plain_attachment(const Document& document) {
+  registry::Attachment attachment{.artifact_type = document.media_type,
+                                  .media_type = document.media_type};
+  if (document.media_type == statement_media_type) {
+    attachment.annotations = {{predicate_annotation, document.predicate_type}};
+  }
+  return attachment;
 }
 
-Prepared prepared_bundle(const std::string& name,
-                         const std::string& predicate_type,
-                         std::string bundle) {
-  return {.name = "signed " + name,
-          .predicate_type = predicate_type,
-          .attachment = {.artifact_type = bundle_media_type,
-                         .media_type = bundle_media_type,
-                         .bytes = std::move(bundle),
-                         .annotations = {{content_annotation, "dsse-envelope"},
-                                         {bundle_predicate_annotation, predicate_type}}}};
+registry::Attachment bundle_attachment(const std::string& predicate_type) {
+  return {.artifact_type = bundle_media_type,
+          .media_type = bundle_media_type,
+          .annotations = {{content_annotation, "dsse-envelope"},
+                          {bundle_predicate_annotation, predicate_type}}};
+}
+
+/// True if `referrer` is of the kind of `attachment`: equal types and annotations about them.
+bool is_same_kind(const registry::Referrer& referrer, const registry::Attachment& attachment) {
+  const auto& there = referrer.manifest.annotations;
+  return referrer.artifact_type == attachment.artifact_type &&
+         std::ranges::all_of(attachment.annotations, [&](const auto& annotation) {
+           const auto found = there.find(annotation.first);
+           return found != there.end() && found->second == annotation.second;
+         });
 }
 
 class Attaching {
@@ -139,15 +137,25 @@ public:
         digest_{image.digest.value()},
         repository_{open_target(services, work.name())} {}
 
-  void attach(const std::vector<Document>& documents) {
+  void attach(std::vector<Document> documents) {
     const auto subject = repository_->head_manifest(digest_.str());
     if (!subject) {
       throw Error(ErrorKind::remote, fmt::format("the registry no longer has `{}`", image_.uri()))
           .hint("something removes images there; build it again");
     }
     there_ = registry::find_referrers(*repository_, digest_);
+    documents.insert(documents.begin(), {.name = "provenance",
+                                         .media_type = statement_media_type,
+                                         .predicate_type = predicate_type::provenance,
+                                         .text = [this] { return provenance_statement(); }});
+    for (const auto& document : documents) {
+      prepare(document);
+    }
+    if (work_.request().signing_key) {
+      sign();
+    }
     std::vector<std::string> names;
-    for (const auto& one : to_attach(documents)) {
+    for (const auto& one : prepared_) {
       const auto manifest = registry::attach(*repository_, *subject, one.attachment);
       image_.attached.push_back({.name = one.name,
                                  .artifact_type = one.attachment.artifact_type,
@@ -159,36 +167,56 @@ public:
   }
 
 private:
-  std::vector<Prepared> to_attach(const std::vector<Document>& documents) {
-    std::vector<Prepared> all;
-    std::vector<std::string> statements;
-    const auto provenance = provenance_statement();
-    all.push_back(
-        {.name = "provenance",
-         .predicate_type = predicate_type::provenance,
-         .attachment = {.artifact_type = statement_media_type,
-                        .media_type = statement_media_type,
-                        .bytes = provenance,
-                        .annotations = {{predicate_annotation, predicate_type::provenance}}}});
-    statements.push_back(provenance);
-    for (const auto& document : documents) {
-      all.push_back({.name = document.name,
-                     .predicate_type = document.predicate_type,
-                     .attachment = {.artifact_type = document.media_type,
-                                    .media_type = document.media_type,
-                                    .bytes = document.text}});
-      statements.push_back(statement_text(image_.repository, digest_, document.predicate_type,
-                                          parse_json(document.text)));
-    }
-    if (const auto& key = work_.request().signing_key) {
-      add_signed(*key, statements, all);
-    }
-    std::erase_if(all, [&](const Prepared& one) {
-      return std::ranges::any_of(there_, [&](const registry::Referrer& referrer) {
-        return is_same_kind(referrer, one.attachment);
-      });
+  /// A statement to sign.
+  struct Unsigned {
+    std::string name{};
+    std::string predicate_type{};
+    std::string text{};
+  };
+
+  bool has(const registry::Attachment& attachment) const {
+    return std::ranges::any_of(there_, [&](const registry::Referrer& referrer) {
+      return is_same_kind(referrer, attachment);
     });
-    return all;
+  }
+
+  void prepare(const Document& document) {
+    auto plain = plain_attachment(document);
+    const bool lacks_plain = !has(plain);
+    const bool lacks_signed =
+        work_.request().signing_key && !has(bundle_attachment(document.predicate_type));
+    if (!lacks_plain && !lacks_signed) {
+      return;
+    }
+    auto text = document.text();
+    if (lacks_signed) {
+      unsigned_.push_back(
+          {.name = document.name,
+           .predicate_type = document.predicate_type,
+           .text = document.media_type == statement_media_type
+                       ? text
+                       : statement_text(image_.repository, digest_, document.predicate_type,
+                                        parse_json(text))});
+    }
+    if (lacks_plain) {
+      plain.bytes = std::move(text);
+      prepared_.push_back({.name = document.name, .attachment = std::move(plain)});
+    }
+  }
+
+  void sign() {
+    if (!has(bundle_attachment(predicate_type::signature))) {
+      unsigned_.push_back({.name = "image",
+                           .predicate_type = predicate_type::signature,
+                           .text = statement_text("", digest_, predicate_type::signature,
+                                                  nlohmann::json::object())});
+    }
+    Cosign cosign{services_, *work_.request().signing_key};
+    for (const auto& one : unsigned_) {
+      auto attachment = bundle_attachment(one.predicate_type);
+      attachment.bytes = cosign.sign(one.text);
+      prepared_.push_back({.name = "signed " + one.name, .attachment = std::move(attachment)});
+    }
   }
 
   /// Returns the attached provenance of a reused image, else a new one.
@@ -206,26 +234,14 @@ private:
                           to_json(make_provenance(services_, work_, image_)));
   }
 
-  void add_signed(const std::string& key,
-                  std::vector<std::string> statements,
-                  std::vector<Prepared>& all) {
-    statements.push_back(
-        statement_text("", digest_, predicate_type::signature, nlohmann::json::object()));
-    auto bundles = Cosign{services_, key}.sign(statements);
-    const auto unsigned_ones = all;
-    for (std::size_t i = 0; i < unsigned_ones.size(); ++i) {
-      all.push_back(prepared_bundle(unsigned_ones[i].name, unsigned_ones[i].predicate_type,
-                                    std::move(bundles.at(i))));
-    }
-    all.push_back(prepared_bundle("image", predicate_type::signature, std::move(bundles.back())));
-  }
-
   Services& services_;
   const Packaging& work_;
   packaging::Image& image_;
   Digest digest_;
   std::unique_ptr<registry::Repository> repository_;
   std::vector<registry::Referrer> there_{};
+  std::vector<Unsigned> unsigned_{};
+  std::vector<Prepared> prepared_{};
 };
 
 }  // namespace
@@ -275,9 +291,9 @@ void check_attaching(Services& services, const packaging::Wanted& wanted) {
 
 void attach_documents(Services& services,
                       const Packaging& work,
-                      const std::vector<Document>& documents,
+                      std::vector<Document> documents,
                       packaging::Image& image) {
-  Attaching{services, work, image}.attach(documents);
+  Attaching{services, work, image}.attach(std::move(documents));
 }
 
 }  // namespace autopack::attest

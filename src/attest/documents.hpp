@@ -5,6 +5,7 @@
 #include "packaging/packaging.hpp"
 #include "services/services.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,10 @@ namespace autopack::attest {
 
 /// A document about an image, such as an SBOM.
 struct Document {
-  std::string name{};            ///< for people: `SPDX SBOM`
-  std::string media_type{};      ///< `application/spdx+json`
-  std::string predicate_type{};  ///< of a statement that contains it
-  std::string text{};            ///< a JSON object
+  std::string name{};                   ///< for people: `SPDX SBOM`
+  std::string media_type{};             ///< `application/spdx+json`
+  std::string predicate_type{};         ///< of a statement that contains it
+  std::function<std::string()> text{};  ///< returns a JSON object; called if it is needed
 };
 
 /// Returns how `image`, the packaged image of `work`, was made. Reads facts of this machine and of
@@ -34,7 +35,7 @@ void check_attaching(Services& services, const packaging::Wanted& wanted);
 /// attached.
 void attach_documents(Services& services,
                       const packaging::Packaging& work,
-                      const std::vector<Document>& documents,
+                      std::vector<Document> documents,
                       packaging::Image& image);
 
 }  // namespace autopack::attest

@@ -1,5 +1,6 @@
 #include "pipeline/image_sbom.hpp"
 
+#include "attest/documents.hpp"
 #include "attest/statement.hpp"
 #include "base/json.hpp"
 #include "base/new_file.hpp"
@@ -295,26 +296,30 @@ std::string sbom_document(const sbom::Bom& bom, packaging::SbomFormat format) {
   return format == packaging::SbomFormat::spdx ? sbom::spdx_json(bom) : sbom::cyclonedx_json(bom);
 }
 
-std::vector<attest::Document> sbom_attachments(const sbom::Bom& bom) {
-  return {{.name = "SPDX SBOM",
-           .media_type = "application/spdx+json",
-           .predicate_type = attest::predicate_type::spdx,
-           .text = sbom_document(bom, packaging::SbomFormat::spdx)},
-          {.name = "CycloneDX SBOM",
-           .media_type = "application/vnd.cyclonedx+json",
-           .predicate_type = attest::predicate_type::cyclonedx,
-           .text = sbom_document(bom, packaging::SbomFormat::cyclonedx)}};
-}
-
-void write_sboms(const Services& services,
-                 const std::vector<packaging::SbomFile>& files,
-                 const sbom::Bom& bom) {
-  for (const auto& wanted : files) {
+void document_image(Services& services, const Packaging& work, MadeImage& made) {
+  std::optional<sbom::Bom> found;
+  const auto bom = [&]() -> const sbom::Bom& {
+    return found ? *found : found.emplace(image_sbom(services, work, made));
+  };
+  for (const auto& wanted : work.request().sboms) {
     sweep_leftovers(wanted.path);
     NewFile file{wanted.path};
-    file.write(sbom_document(bom, wanted.format));
+    file.write(sbom_document(bom(), wanted.format));
     file.commit();
     services.reporter->done("Wrote", printable(wanted.path.string()));
+  }
+  if (work.request().attests) {
+    attest::attach_documents(
+        services, work,
+        {{.name = "SPDX SBOM",
+          .media_type = "application/spdx+json",
+          .predicate_type = attest::predicate_type::spdx,
+          .text = [&] { return sbom_document(bom(), packaging::SbomFormat::spdx); }},
+         {.name = "CycloneDX SBOM",
+          .media_type = "application/vnd.cyclonedx+json",
+          .predicate_type = attest::predicate_type::cyclonedx,
+          .text = [&] { return sbom_document(bom(), packaging::SbomFormat::cyclonedx); }}},
+        made.image);
   }
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "attest/documents.hpp"
 #include "packaging/made_image.hpp"
 #include "packaging/packaging.hpp"
 #include "packaging/sbom_file.hpp"
@@ -8,7 +7,6 @@
 #include "services/services.hpp"
 
 #include <string>
-#include <vector>
 
 namespace autopack::pipeline {
 
@@ -24,12 +22,11 @@ sbom::Bom image_sbom(Services& services,
 /// Returns the document of `bom` in `format`.
 std::string sbom_document(const sbom::Bom& bom, packaging::SbomFormat format);
 
-/// Returns the documents of `bom` in all formats, to be attached to the image.
-std::vector<attest::Document> sbom_attachments(const sbom::Bom& bom);
-
-/// Writes the documents of `bom` to `files`. Throws Error(environment) if a file cannot be written.
-void write_sboms(const Services& services,
-                 const std::vector<packaging::SbomFile>& files,
-                 const sbom::Bom& bom);
+/// Writes the files that the request names with `--sbom`, and attaches the documents of `--attest`;
+/// does nothing if it names neither. Throws as image_sbom and attest::attach_documents do, and
+/// Error(environment) if a file cannot be written.
+void document_image(Services& services,
+                    const packaging::Packaging& work,
+                    packaging::MadeImage& made);
 
 }  // namespace autopack::pipeline

@@ -19,21 +19,6 @@ bool uses_repository_facts(const packaging::Wanted& wanted) {
   return wanted.is_pushed() && !request.no_cache && request.engine != packaging::Engine::docker;
 }
 
-/// Writes and attaches the requested documents about a made image.
-void add_documents(Services& services,
-                   const packaging::Packaging& work,
-                   packaging::MadeImage& made) {
-  const auto& request = work.request();
-  if (!request.lists_packages()) {
-    return;
-  }
-  const auto bom = image_sbom(services, work, made);
-  write_sboms(services, request.sboms, bom);
-  if (request.attests) {
-    attest::attach_documents(services, work, sbom_attachments(bom), made.image);
-  }
-}
-
 packaging::Image package_as_wanted(Services& services,
                                    const WantedPtr& wanted,
                                    LookAhead::Mode mode) {
@@ -53,7 +38,7 @@ packaging::Image package_as_wanted(Services& services,
   for (const auto& publisher : publishers) {
     publisher->publish(work, made);
   }
-  add_documents(services, work, made);
+  document_image(services, work, made);
   adviser.report_after_making();
   if (const auto& record = work.comparison().record) {
     services.build_records.put(wanted->request.project.directory, wanted->request.options.platform,

@@ -1,3 +1,5 @@
+#include "attest/bundle.hpp"
+#include "attest/provenance.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
 #include "build/cloud/build_failure.hpp"
@@ -16,6 +18,7 @@
 #include "google/timestamp.hpp"
 #include "image/file_image.hpp"
 #include "registry/client.hpp"
+#include "registry/referrers.hpp"
 #include "scratch.hpp"
 #include "scripted_http.hpp"
 #include "slurm/commands.hpp"
@@ -35,6 +38,39 @@ namespace fs = std::filesystem;
 
 /// More requests than this to one server for one question are a loop.
 constexpr int most_requests{500};
+
+/// A document that somebody attached to an image, or the list of them.
+void attached_documents(std::string_view bytes) {
+  const std::string what = "a document";
+  const unsigned step = next_byte(bytes);
+  if (step % 3 == 0) {
+    registry::parse_referrers(bytes, what);
+    return;
+  }
+  std::string text{bytes};
+  if (step % 3 == 1) {
+    static const PublicKey key{
+        "-----BEGIN PUBLIC KEY-----\n"
+        "MCowBQYDK2VwAyEAS3A4ffUaZkRtErJUWbOXIqg6dxxPw1P459Or7FzHdsM=\n"
+        "-----END PUBLIC KEY-----\n",
+        "key.pub"};
+    const auto bundle = attest::parse_bundle(bytes, what);
+    if (attest::verified_statement(bundle, key, sha256("image"), what)) {
+      fail("nobody can sign with this key");
+    }
+    text = bundle.payload;
+  }
+  const auto provenance = attest::provenance_of(attest::parse_statement(text, what), what);
+  const auto again = attest::parse_statement(
+      attest::statement_text("", sha256("image"), attest::predicate_type::provenance,
+                             attest::to_json(provenance)),
+      what);
+  // Logins are left out when it is written, so only the second copy is equal.
+  const auto copy = attest::provenance_of(again, what);
+  if (attest::to_json(copy) != attest::to_json(provenance)) {
+    fail("provenance changes when it is written and read");
+  }
+}
 
 /// A step, then the answers.
 void registry_answers(std::string_view bytes) {
@@ -312,10 +348,15 @@ void slurm_answers(std::string_view bytes) {
 }  // namespace
 
 std::vector<Target> service_targets() {
-  return {{"registry_answers", registry_answers}, {"engine_answers", engine_answers},
-          {"engine_transfer", engine_transfer},   {"google_answers", google_answers},
-          {"google_errors", google_errors},       {"image_archive", image_archive},
-          {"image_layout", image_layout},         {"cloud_build_answers", cloud_build_answers},
+  return {{"attached_documents", attached_documents},
+          {"registry_answers", registry_answers},
+          {"engine_answers", engine_answers},
+          {"engine_transfer", engine_transfer},
+          {"google_answers", google_answers},
+          {"google_errors", google_errors},
+          {"image_archive", image_archive},
+          {"image_layout", image_layout},
+          {"cloud_build_answers", cloud_build_answers},
           {"slurm_answers", slurm_answers}};
 }
 

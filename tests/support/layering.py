@@ -47,7 +47,7 @@ ALLOWED = {
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
-    'attest': 'base source image registry packaging services executor/remembered plan build/wheels',
+    'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
     'sbom': 'base python image state',
     'inventory': 'base image state packaging services',
@@ -59,8 +59,8 @@ ALLOWED = {
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
     'pipeline': 'base source python project project/requirements project/program image state plan packaging '
-    'executor/remembered sbom compare engine rootless services executor publish build/direct build/wheels build/docker '
-    'build/cloud attest job submit preflight',
+    'executor/remembered sbom attest compare engine rootless services executor publish build/direct build/wheels build/docker '
+    'build/cloud job submit preflight',
     'cli': 'base source project project/requirements project/program http engine google packaging services '
     'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
     '.': 'base http cli',

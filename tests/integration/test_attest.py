@@ -1,0 +1,206 @@
+"""Documents attached to images: provenance, also signed, in a real registry."""
+
+import base64
+import json
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import secret_watch
+import testbed
+from repositories import git
+from testbed import autopack
+
+STATEMENT = 'application/vnd.in-toto+json'
+BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json'
+STAND_IN = pathlib.Path(__file__).parents[1] / 'support' / 'cosign.py'
+ENTRY = 'print("trained")\n'
+
+
+def skopeo(*arguments):
+    return json.loads(testbed.run(['skopeo', *arguments]).stdout)
+
+
+def referrers(uri):
+    """Returns the entries of the fallback tag of an image: Debian's registry has no API for referrers."""
+    repository, digest = uri.split('@')
+    return skopeo('inspect', '--raw', '--tls-verify=false', f'docker://{repository}:{digest.replace(":", "-")}')['manifests']
+
+
+def document(uri, entry):
+    """Returns the manifest of a referrer, and the bytes of its document."""
+    repository = uri.split('@')[0]
+    place = f'{repository}@{entry["digest"]}'
+    manifest = skopeo('inspect', '--raw', '--tls-verify=false', f'docker://{place}')
+    host, path = repository.split('/', 1)
+    blob = subprocess.run(['curl', '-fsS', f'http://{host}/v2/{path}/blobs/{manifest["layers"][0]["digest"]}'],
+                          capture_output=True, check=True).stdout
+    return manifest, blob
+
+
+def go_program(module):
+    """Returns a program of a Go module, built once for this user by this machine's go."""
+    folder = testbed.cache_folder() / 'go' / module.replace('/', '-')
+    program = folder / module.split('@')[0].rsplit('/', 1)[1]
+    if not program.exists():
+        subprocess.run(['go', 'install', module], env={**testbed.environment(), 'GOBIN': str(folder)}, check=True, timeout=3600)
+    return program
+
+
+class Attaching(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.base = testbed.pushed_executor('attest/base:1')
+        cls.programs = testbed.new_folder('programs')
+        (cls.programs / 'cosign').symlink_to(STAND_IN)
+        cls.key = testbed.new_folder('keys') / 'cosign.key'
+        testbed.run(['openssl', 'ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', cls.key])
+        cls.public = testbed.run(['openssl', 'ec', '-in', cls.key, '-pubout']).stdout
+        secret_watch.register(cls.key.read_text(), 'the signing key')
+
+    def setUp(self):
+        self.index = testbed.index()
+        self.name = testbed.image_name('attest')
+        self.repository = testbed.new_folder('repository')
+        self.folder = self.repository / 'models' / 'one'
+        testbed.write_tree({'train.py': ENTRY, 'requirements.txt': 'greeter\n'}, self.folder)
+        for words in (['init', '-q', '-b', 'main'], ['remote', 'add', 'origin', 'https://someone:word@example.org/team/models.git'],
+                      ['add', '.'], ['commit', '-q', '-m', 'one']):
+            git(self.repository, *words)
+        self.commit = git(self.repository, 'rev-parse', 'HEAD').stdout.decode().strip()
+        self.env = testbed.environment(PIP_INDEX_URL=self.index.url, XDG_CACHE_HOME=testbed.new_cache())
+
+    def build(self, *flags, status=0, **env):
+        return autopack('build', f'--executor-image-uri={self.base}', '--script=train.py', f'--output-image-uri={self.name}',
+                        '--format=json', *flags, cwd=self.folder, env={**self.env, **env}, status=status)
+
+    def signed_with(self, key, **env):
+        path = f'{self.programs}:{self.env.get("PATH", "/usr/bin:/bin")}'
+        return self.build(f'--sign-key={key}', PATH=path, **env)
+
+    def provenance(self, uri):
+        found = [document(uri, one)[1] for one in referrers(uri) if one['artifactType'] == STATEMENT]
+        self.assertEqual(len(found), 1)
+        return json.loads(found[0])
+
+    def test_the_provenance_names_every_input_by_its_digest(self):
+        answer = self.build('--attest')
+        uri = answer.json()['uri']
+        self.assertEqual([one['name'] for one in answer.json()['attached']], ['provenance', 'SPDX SBOM', 'CycloneDX SBOM'])
+        entry, = [one for one in referrers(uri) if one['artifactType'] == STATEMENT]
+        manifest, text = document(uri, entry)
+        self.assertEqual(manifest['subject']['digest'], answer.json()['digest'])
+        self.assertEqual(manifest['artifactType'], STATEMENT)
+        statement = json.loads(text)
+        self.assertEqual(statement['subject'], [{'name': self.name, 'digest': {'sha256': answer.json()['digest'][7:]}}])
+        definition = statement['predicate']['buildDefinition']
+        self.assertEqual(definition['externalParameters']['settings'], {'executor-image-uri': self.base, 'script': 'train.py'})
+        self.assertEqual(definition['externalParameters']['directory'], 'models/one')
+        inputs = {one['annotations']['autopack.role']: one for one in definition['resolvedDependencies']}
+        self.assertEqual(inputs['source'], {'annotations': {'autopack.role': 'source'}, 'name': 'project',
+                                            'digest': {'gitCommit': self.commit}, 'uri': 'git+https://example.org/team/models.git'})
+        base = skopeo('inspect', '--tls-verify=false', f'docker://{self.base}')['Digest']
+        self.assertEqual(inputs['executor image']['digest'], {'sha256': base[7:]})
+        wheel = testbed.wheel_house() / 'greeter-2.0-py3-none-any.whl'
+        digest = testbed.run(['sha256sum', wheel]).stdout.decode().split()[0]
+        self.assertEqual(inputs['wheel']['name'], wheel.name)
+        self.assertEqual(inputs['wheel']['digest'], {'sha256': digest})
+        self.assertIn('name = "greeter"', base64.b64decode(inputs['resolution']['content']).decode())
+        self.assertNotIn('word', text.decode())
+
+    def test_a_reused_image_keeps_its_provenance_and_gets_one_if_it_has_none(self):
+        first = self.build()
+        self.assertNotIn('attached', first.json())
+        again = self.build('--attest')
+        self.assertEqual(again.json()['uri'], first.json()['uri'])
+        self.assertTrue(again.json()['reused'])
+        before = self.provenance(again.json()['uri'])
+        self.assertNotIn('attached', self.build('--attest').json())
+        self.assertEqual(self.provenance(again.json()['uri']), before)
+        wheels = [one for one in before['predicate']['buildDefinition']['resolvedDependencies']
+                  if one['annotations']['autopack.role'] == 'wheel']
+        self.assertEqual([one['name'] for one in wheels], ['greeter-2.0-py3-none-any.whl'])
+
+    def test_another_machine_that_reuses_an_image_knows_its_wheels_from_the_repository(self):
+        first = self.build().json()['uri']
+        self.env['XDG_CACHE_HOME'] = str(testbed.new_cache())
+        self.assertEqual(self.build('--attest').json()['uri'], first)
+        inputs = self.provenance(first)['predicate']['buildDefinition']['resolvedDependencies']
+        self.assertEqual([one['name'] for one in inputs if one['annotations']['autopack.role'] == 'wheel'],
+                         ['greeter-2.0-py3-none-any.whl'])
+
+    def test_signed_documents_are_bundles_of_cosign(self):
+        record = testbed.new_folder('record') / 'runs'
+        answer = self.signed_with(self.key, COSIGN_RECORD=str(record))
+        uri = answer.json()['uri']
+        self.assertEqual([one['name'] for one in answer.json()['attached']], [
+            'provenance', 'SPDX SBOM', 'CycloneDX SBOM', 'signed provenance', 'signed SPDX SBOM', 'signed CycloneDX SBOM',
+            'signed image'])
+        self.assertEqual(len(record.read_text().splitlines()), 4)
+        public = testbed.new_folder('keys') / 'cosign.pub'
+        public.write_bytes(self.public)
+        types = set()
+        for entry in referrers(uri):
+            if entry['artifactType'] != BUNDLE:
+                continue
+            self.assertEqual(entry['annotations']['dev.sigstore.bundle.content'], 'dsse-envelope')
+            envelope = json.loads(document(uri, entry)[1])['dsseEnvelope']
+            payload = base64.b64decode(envelope['payload'])
+            statement = json.loads(payload)
+            self.assertEqual(statement['predicateType'], entry['annotations']['dev.sigstore.bundle.predicateType'])
+            self.assertEqual(statement['subject'][0]['digest'], {'sha256': answer.json()['digest'][7:]})
+            types.add(statement['predicateType'])
+            folder = testbed.new_folder('signed')
+            (folder / 'text').write_bytes(f'DSSEv1 {len(STATEMENT)} {STATEMENT} {len(payload)} '.encode() + payload)
+            (folder / 'signature').write_bytes(base64.b64decode(envelope['signatures'][0]['sig']))
+            testbed.run(['openssl', 'dgst', '-sha256', '-verify', public, '-signature', folder / 'signature', folder / 'text'])
+        self.assertEqual(types, {'https://slsa.dev/provenance/v1', 'https://sigstore.dev/cosign/sign/v1',
+                                 'https://spdx.dev/Document', 'https://cyclonedx.org/bom'})
+        self.assertEqual(self.signed_with(self.key).json().get('attached'), None)
+
+    def test_the_attached_sboms_are_those_of_a_file(self):
+        files = testbed.new_folder('sboms')
+        uri = self.build('--attest', f'--sbom={files / "a.spdx.json"}', f'--sbom={files / "a.cdx.json"}').json()['uri']
+        attached = {one['artifactType']: document(uri, one)[1] for one in referrers(uri)}
+        self.assertEqual(attached['application/spdx+json'], (files / 'a.spdx.json').read_bytes())
+        self.assertEqual(attached['application/vnd.cyclonedx+json'], (files / 'a.cdx.json').read_bytes())
+
+    def test_what_cannot_be_attached_or_signed_is_refused_before_anything_is_made(self):
+        def refused(*words, status, **env):
+            answer = autopack('build', f'--executor-image-uri={self.base}', '--script=train.py', *words, cwd=self.folder,
+                              env={**self.env, **env}, status=status)
+            self.assertEqual(answer.out, '')
+            return answer.err
+        self.assertIn('is not pushed', refused('--attest', status=2))
+        empty = testbed.new_folder('empty')
+        for tool in ('git', 'uv'):
+            if path := shutil.which(tool):
+                (empty / tool).symlink_to(path)
+        pushed = f'--output-image-uri={self.name}'
+        self.assertIn('needs the program `cosign`', refused(pushed, f'--sign-key={self.key}', status=1, PATH=str(empty)))
+        path = f'{self.programs}:{self.env.get("PATH", "/usr/bin:/bin")}'
+        self.assertIn('there is no key `nothing.key`', refused(pushed, '--sign-key=nothing.key', status=2, PATH=path))
+        host, repository = self.name.split('/', 1)
+        answer = testbed.run(['curl', '-s', f'http://{host}/v2/{repository}/tags/list']).stdout.decode()
+        self.assertIn('NAME_UNKNOWN', answer)
+
+    def test_a_key_that_cannot_sign_is_reported_after_the_push(self):
+        bad = testbed.new_folder('keys') / 'bad.key'
+        bad.write_text('no key\n')
+        path = f'{self.programs}:{self.env.get("PATH", "/usr/bin:/bin")}'
+        answer = self.build(f'--sign-key={bad}', status=1, PATH=path)
+        self.assertIn('cosign could not sign', answer.err)
+        self.assertIn('COSIGN_PASSWORD', answer.err)
+
+    @testbed.nightly('test_signed_documents_are_bundles_of_cosign')
+    def test_cosign_verifies_what_is_attached(self):
+        program = go_program('github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3')
+        folder, password = testbed.new_folder('keys'), secret_watch.secret('cosign-password')
+        testbed.run([program, 'generate-key-pair'], cwd=folder, env={**testbed.environment(), 'COSIGN_PASSWORD': password})
+        path = f'{program.parent}:{self.env.get("PATH", "/usr/bin:/bin")}'
+        uri = self.build(f'--sign-key={folder / "cosign.key"}', PATH=path, COSIGN_PASSWORD=password).json()['uri']
+        words = [f'--key={folder / "cosign.pub"}', '--allow-http-registry', '--insecure-ignore-tlog', uri]
+        testbed.run([program, 'verify', *words])
+        for kind in ('slsaprovenance1', 'spdxjson', 'cyclonedx'):
+            testbed.run([program, 'verify-attestation', f'--type={kind}', *words])
