@@ -154,10 +154,10 @@ packaging::Request request_of(const packaging::Settings& given,
   for (const auto& file : build.sboms) {
     request.sboms.push_back(packaging::SbomFile::parse(file));
     require_directory_of("--sbom", file);
-    request.reports_git = true;
   }
   leave_out_outputs(request);
   request.attests = build.attest || build.sign_key;
+  request.reports_git = request.lists_packages();
   if (build.sign_key) {
     request.signing_key = expand_home(*build.sign_key, environment);
   }

@@ -203,7 +203,8 @@ pipeline::SubmissionRequest read_submission_request(const Session& session,
   if (packaged != pools.end()) {
     request.package =
         package_request(*packaged, request.flags, build, session.services.environment);
-    request.package->reports_git = session.format.kind != OutputFormat::Kind::text;
+    request.package->reports_git =
+        request.package->reports_git || session.format.kind != OutputFormat::Kind::text;
     request.package->infers = request.flags.infers;
     if (const auto origin = to_string(session.flags.origin("--env"))) {
       request.package->project.given_at["env"] = *origin;

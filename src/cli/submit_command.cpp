@@ -117,6 +117,7 @@ public:
     add_builder_flags(flags, build_);
     add_attest_flags(flags, build_);
     add_output_flag(flags, build_);
+    add_sbom_flag(flags, build_);
   }
 
   int run(Session& session) override {

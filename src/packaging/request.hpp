@@ -58,6 +58,9 @@ struct Request {
   /// False if no engine may be used.
   bool may_use_engine() const { return engine != Engine::direct && !uses_cloud_build; }
 
+  /// True if documents list the packages of the image.
+  bool lists_packages() const { return attests || !sboms.empty(); }
+
   /// True when the files come from git's objects, not from the disk.
   bool is_from_git() const { return source != source::worktree_source; }
 };

@@ -146,6 +146,9 @@ build::MakeDependencies make_dependencies_by(Services& services,
       packaging::MadeImage made{.lazy = std::move(wheels.made.image), .parent = wheels.base};
       const auto digest = publish::push_dependencies(services, target, work, made);
       keep_facts(services, *target, work, wheels.made.wheels);
+      if (work.request().lists_packages()) {
+        wheels.made.wheels.survey_new_layers(services);
+      }
       const auto moved = wheels.made.wheels.moved(services, made.image.layers);
       services.reporter->done("Installed", moved.wheels == 0 && work.plan().dependencies.install
                                                ? "the project's own package"
@@ -204,8 +207,11 @@ std::optional<FoundParent> find_parent(Services& services,
       services, work,
       work.request().no_cache ? packaging::Freshness::anew : packaging::Freshness::cached);
   if (wheels.made.image) {
-    return FoundParent{{.image = packaging::source_of(*wheels.made.image)},
-                       build::ParentOrigin::made_now};
+    auto source = packaging::source_of(*wheels.made.image);
+    if (work.request().lists_packages()) {
+      wheels.made.wheels.survey_new_layers(services);
+    }
+    return FoundParent{{.image = std::move(source)}, build::ParentOrigin::made_now};
   }
   obstacle = std::string{needs_engine} + join(wheels.made.obstacles, "; ");
   return std::nullopt;

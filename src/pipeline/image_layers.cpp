@@ -6,11 +6,9 @@
 #include "compare/contents.hpp"
 #include "executor/executor_image.hpp"
 #include "executor/probe.hpp"
-#include "image/archive_reader.hpp"
 #include "image/file_reference.hpp"
-#include "image/layer.hpp"
 #include "image/source.hpp"
-#include "state/store.hpp"
+#include "sbom/survey_cache.hpp"
 
 #include <fmt/format.h>
 
@@ -29,33 +27,7 @@ namespace {
 using packaging::MadeImage;
 using packaging::Packaging;
 
-/// What layers say about packages, by their diffIDs.
-class SurveyCache {
-public:
-  explicit SurveyCache(const Services& services)
-      : store_{services.environment.cache_directory() / "layer-packages", limit} {}
-
-  std::optional<sbom::LayerSurvey> get(const Digest& diff_id) const {
-    return store_.get(name_of(diff_id), [](const std::string& packed) {
-      return sbom::survey_from_json(image::decompressed(packed, largest_text));
-    });
-  }
-
-  void put(const Digest& diff_id, const sbom::LayerSurvey& survey) const {
-    store_.put(name_of(diff_id), image::compressed(sbom::to_json(survey)));
-  }
-
-private:
-  static constexpr std::uint64_t limit{std::uint64_t{256} << 20U};
-  static constexpr std::size_t largest_text{std::size_t{256} << 20U};
-
-  /// Change the ending if surveys change their meaning.
-  static std::string name_of(const Digest& diff_id) { return diff_id.hex() + ".1"; }
-
-  state::Store store_;
-};
-
-/// Returns the diffIDs of the executor image in the engine; nothing if the engine lacks it.
+/// Returns the executor image in the engine; nothing if the engine lacks it or may not be used.
 std::optional<engine::LocalImage> base_in_engine(Services& services, const Packaging& work) {
   if (!work.request().may_use_engine()) {
     return std::nullopt;
@@ -97,7 +69,7 @@ std::vector<std::string> history_of(const std::string& configuration, std::size_
 class ImageSurvey {
 public:
   ImageSurvey(Services& services, const Packaging& work, MadeImage& made)
-      : services_{services}, work_{work}, made_{made}, cache_{services} {}
+      : services_{services}, work_{work}, made_{made}, cache_{services.environment} {}
 
   SurveyedImage make() {
     source_ = open();
@@ -236,7 +208,7 @@ private:
   Services& services_;
   const Packaging& work_;
   MadeImage& made_;
-  SurveyCache cache_;
+  sbom::SurveyCache cache_;
   std::optional<image::Source> source_{};
   std::optional<engine::LocalImage> engines_base_{};
 };

@@ -70,9 +70,9 @@ public:
   }
 
 private:
-  void add(Component component) {
-    auto id = component.id;
-    found_.try_emplace(std::move(id), std::move(component));
+  void add(Component&& component) {
+    const auto id = component.id;
+    found_.try_emplace(id, std::move(component));
   }
 
   void add_system_packages(const std::string& type, const std::vector<SystemPackage>& packages) {

@@ -222,6 +222,7 @@ std::optional<SurveyedKind> kind_of_file(std::string_view path) {
 }
 
 std::string needed_lines(SurveyedKind kind, std::string_view text) {
+  text = text.substr(0, limit_of(kind));
   switch (kind) {
     case SurveyedKind::dpkg_status: return shortened_dpkg_status(text);
     case SurveyedKind::apk_installed: return shortened_apk_installed(text);

@@ -45,7 +45,8 @@ enum class SurveyedKind {
 /// Returns the kind of a regular file by its path; nothing for one that a survey leaves out.
 std::optional<SurveyedKind> kind_of_file(std::string_view path);
 
-/// Returns the needed lines of a file.
+/// Returns the needed lines of a file: of its beginning if it is longer than any such file should
+/// be.
 std::string needed_lines(SurveyedKind kind, std::string_view text);
 
 /// Returns a text that survey_from_json() reads.

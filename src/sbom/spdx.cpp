@@ -1,11 +1,15 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "base/timestamp.hpp"
 #include "sbom/bom.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace autopack::sbom {
 
@@ -80,11 +84,7 @@ std::string uri_part(const std::string& text) {
 
 std::string timestamp(std::int64_t time) {
   constexpr std::int64_t latest{253'402'300'799};  // the end of the year 9999
-  const std::time_t seconds{std::clamp<std::int64_t>(time, 0, latest)};
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return in_rfc3339(std::clamp<std::int64_t>(time, 0, latest));
 }
 
 std::string uuid_of(const std::string& text) {

@@ -252,6 +252,23 @@ image::LayerFacts write_layer(const LayerGroup& layer,
   return facts;
 }
 
+void read_files(const LayerGroup& layer,
+                const std::vector<ChosenWheel>& wheels,
+                const Place& place,
+                const std::function<bool(const std::string& path)>& wants,
+                const std::function<void(const std::string& path, std::string text)>& take) {
+  for_each_file(layer, wheels, place, [&](const LayerFile& one) {
+    const auto& file = one.file;
+    if (wants(file.path) && size_of(file) <= largest_source) {
+      std::string text = file.bytes;
+      if (file.member != nullptr) {
+        one.wheel.read(*file.member, [&](std::string_view bytes) { text += bytes; });
+      }
+      take(file.path, std::move(text));
+    }
+  });
+}
+
 void read_sources(const LayerGroup& layer,
                   const std::vector<ChosenWheel>& wheels,
                   const Place& place,
@@ -262,16 +279,7 @@ void read_sources(const LayerGroup& layer,
     return path.ends_with(".py") && (absolute.starts_with(scheme.purelib + "/") ||
                                      absolute.starts_with(scheme.platlib + "/"));
   };
-  for_each_file(layer, wheels, place, [&](const LayerFile& one) {
-    const auto& file = one.file;
-    if (is_module(file.path) && size_of(file) <= largest_source) {
-      std::string text = file.bytes;
-      if (file.member != nullptr) {
-        one.wheel.read(*file.member, [&](std::string_view bytes) { text += bytes; });
-      }
-      take(file.path, std::move(text));
-    }
-  });
+  read_files(layer, wheels, place, is_module, take);
 }
 
 std::string removal_key(const std::set<std::string>& paths, std::int64_t time) {

@@ -85,6 +85,14 @@ image::LayerFacts write_layer(const LayerGroup& layer,
                               const std::optional<image::LayerFacts>& known = {},
                               const Watch* watch = nullptr);
 
+/// Passes to `take` each file that write_layer() writes and whose path `wants` accepts, in the same
+/// order; omits files above 16 MiB. Throws like write_layer().
+void read_files(const LayerGroup& layer,
+                const std::vector<ChosenWheel>& wheels,
+                const Place& place,
+                const std::function<bool(const std::string& path)>& wants,
+                const std::function<void(const std::string& path, std::string text)>& take);
+
 /// Passes to `take` each Python source that write_layer() writes into a directory of modules, with
 /// its path in the image, in the same order. Throws like write_layer().
 void read_sources(const LayerGroup& layer,

@@ -1,6 +1,8 @@
 """A bill of materials contains what is in the image: as the schemas, pip, dpkg and the registry see it."""
 
 import json
+import re
+import shutil
 import subprocess
 import unittest
 import urllib.parse
@@ -146,6 +148,23 @@ class OfWheels(SbomCase):
         self.assertIn('HEAD', answer.err)
         self.assertNotRegex(answer.err, r'GET \S+/blobs/sha256:')
 
+    def test_layers_that_were_made_now_are_not_read_back(self):
+        env = {**self.env, 'DOCKER_HOST': 'unix:///nowhere'}
+        (self.folder / 'requirements.txt').rename(self.folder / 'later.txt')
+        self.build(*self.flags, '--engine=direct', env=env)  # from now on the executor image is known
+        (self.folder / 'later.txt').rename(self.folder / 'requirements.txt')
+        answer, *made = self.build(*self.flags, '--engine=direct', '-vv', env=env)
+        self.assertIn(('other', '2.0+local.1'), purls(made[0])['pypi'])
+        layers = {part['name'] for part in made[1]['components'] if self.property(part, 'autopack:diff-id')}
+
+        def read(output):
+            return set(re.findall(r'GET \S+/blobs/(sha256:[0-9a-f]+)', output)) & layers
+        self.assertLessEqual(len(read(answer.err)), 1)  # the directories of the dependency image, a few bytes
+        shutil.rmtree(self.cache / 'autopack' / 'layer-packages')
+        answer, *again = self.build(*self.flags, '--engine=direct', '-vv', env=env)
+        self.assertEqual(again, made)
+        self.assertEqual(read(answer.err), layers)
+
     def test_files_of_images(self):
         place = testbed.new_folder('images')
         flags = [flag for flag in self.flags if not flag.startswith('--output')]
@@ -173,6 +192,22 @@ class OfWheels(SbomCase):
         answer = autopack('build', *self.flags, '--platform=linux/amd64,linux/arm64', '--sbom=a.cdx.json', cwd=self.folder,
                           env=self.env, status=2)
         self.assertIn('`--sbom` describes one image', answer.err)
+
+    def test_attached_to_the_image(self):
+        place = testbed.new_folder('sbom')
+        files = {'application/spdx+json': place / 'a.spdx.json', 'application/vnd.cyclonedx+json': place / 'a.cdx.json'}
+        image = autopack('build', *self.flags, '--format=json', '--attest', *(f'--sbom={file}' for file in files.values()),
+                         cwd=self.folder, env=self.env).json()
+        address, path = self.name.split('/', 1)
+
+        def fetch(kind, name):
+            return stored_image.ask('GET', f'http://{address}/v2/{path}/{kind}/{name}',
+                                    Accept='application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json')[2]
+        listed = json.loads(fetch('manifests', image['digest'].replace(':', '-')))['manifests']
+        for media_type, file in files.items():
+            entry, = (one for one in listed if one['artifactType'] == media_type)
+            layer, = json.loads(fetch('manifests', entry['digest']))['layers']
+            self.assertEqual(fetch('blobs', layer['digest']), file.read_bytes())
 
     def test_no_login_is_in_a_document(self):
         token = secret_watch.secret('sbom-remote-token')

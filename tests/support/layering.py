@@ -44,13 +44,13 @@ ALLOWED = {
     'publish': 'base image bundle plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
     'build/wheels': 'base source python project/tables project/code project project/requirements project/package lock image '
-    'wheel gpu plan http index resolve engine packaging executor/remembered services executor build/direct',
+    'wheel gpu plan http index resolve engine packaging executor/remembered sbom services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
     'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
-    'sbom': 'base python image',
+    'sbom': 'base python image state',
     'rebase': 'base python image registry packaging services executor build/direct',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',

@@ -49,6 +49,10 @@ public:
   /// facts, unread.
   std::size_t remembered() const;
 
+  /// Caches which packages are in the layers that this run made, from their wheels: for a bill of
+  /// materials, they need not be read again. The layers must have been sent or read.
+  void survey_new_layers(const Services& services) const;
+
   /// Returns new facts about the wheels and `executor`, the image below them, for other machines,
   /// once the layers were sent. `services` must outlive it.
   RepositoryFacts::FindNewFacts new_facts(const Services& services,
@@ -60,6 +64,8 @@ private:
     std::shared_ptr<std::optional<image::LayerFacts>> facts{};
     std::vector<std::size_t> wheels{};
     bool is_remembered{false};
+    bool is_new{false};                        ///< made in this run
+    std::optional<wheel::LayerGroup> group{};  ///< WheelRecipes::groups
   };
 
   std::vector<Layer> layers_{};

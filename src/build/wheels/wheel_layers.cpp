@@ -124,6 +124,8 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
   for (const auto& group : groups(*all.chosen, below, fetch)) {
     all.recipes.push_back(layer_of(group, all.chosen, gpu_code));
     all.wheels.push_back(group.wheels);
+    all.groups.resize(all.wheels.size());
+    all.groups.back() = group;
     if (compiler_) {
       all.recipes.push_back(byte_code_of(compiler_, group, all.recipes.back(), all.chosen, place_));
       all.wheels.push_back(group.wheels);
@@ -133,6 +135,7 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
     all.recipes.push_back(std::move(recipe));
     all.wheels.emplace_back();
   }
+  all.groups.resize(all.wheels.size());
   std::vector<std::string> unknown;
   for (auto& recipe : all.recipes) {
     recipe.annotations[packaging::layer_key_annotation] = recipe.key;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@ namespace autopack::build {
 struct WheelRecipes {
   std::vector<LayerRecipe> recipes{};
   std::vector<std::vector<std::size_t>> wheels{};  ///< of each recipe, by position in `chosen`
+  /// The files of each recipe; absent for a layer that contains no file of a wheel.
+  std::vector<std::optional<wheel::LayerGroup>> groups{};
   std::shared_ptr<const std::vector<wheel::ChosenWheel>> chosen{};
 };
 

@@ -4,6 +4,8 @@
 #include "build/wheels/wheel_lists.hpp"
 #include "executor/python_facts.hpp"
 #include "executor/remembered_facts.hpp"
+#include "sbom/layer_survey.hpp"
+#include "sbom/survey_cache.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -33,7 +35,9 @@ WheelSet::WheelSet(const WheelRecipes& recipes,
     layers_.push_back({.key = layers[i].recipe->key,
                        .facts = layers[i].layer.facts,
                        .wheels = recipes.wheels[i],
-                       .is_remembered = layers[i].layer.is_there});
+                       .is_remembered = layers[i].layer.is_there,
+                       .is_new = layers[i].layer.is_fresh,
+                       .group = recipes.groups[i]});
   }
 }
 
@@ -57,6 +61,23 @@ packaging::MovedWheels WheelSet::moved(Services& services,
   }
   moved.new_wheels = new_wheels.size();
   return moved;
+}
+
+void WheelSet::survey_new_layers(const Services& services) const {
+  const sbom::SurveyCache cache{services.environment};
+  for (const auto& layer : layers_) {
+    if (!layer.is_new || !layer.group || !layer.facts || !*layer.facts) {
+      continue;
+    }
+    sbom::LayerSurvey survey;
+    wheel::read_files(
+        *layer.group, *wheels_, place_,
+        [](const std::string& path) { return sbom::kind_of_file(path).has_value(); },
+        [&](const std::string& path, const std::string& text) {
+          survey.files[path] = sbom::needed_lines(sbom::kind_of_file(path).value(), text);
+        });
+    cache.put((*layer.facts)->diff_id, survey);
+  }
 }
 
 std::size_t WheelSet::remembered() const {
