@@ -22,6 +22,8 @@ constexpr std::string_view mark{"gpu code "};
 
 /// No ELF file with GPU code is smaller.
 constexpr std::uint64_t smallest_library{160};
+/// Of a larger one the rest is not read, and it is not judged.
+constexpr std::uint64_t largest_library{std::uint64_t{4} << 30U};
 
 state::Records gpu_records(const Services& services) {
   return state::Records{services.environment.cache_directory() / "bases" / "gpu", 8'000'000};
@@ -62,10 +64,16 @@ std::optional<std::string> excerpt_of_gpu_code(const image::ArchiveEntry& entry,
   }
   gpu::CodeReader reader;
   std::array<char, 65536> buffer{};
-  while (const std::size_t count = content(buffer.data(), buffer.size())) {
+  std::uint64_t total = 0;
+  while (const std::size_t count =
+             total < largest_library ? content(buffer.data(), buffer.size()) : 0) {
     reader.take({buffer.data(), count});
+    total += count;
   }
   auto code = reader.finish();
+  if (code && total < entry.size) {
+    code->is_damaged = true;
+  }
   if (!code || (code->code.empty() && !code->is_damaged)) {
     return std::nullopt;
   }

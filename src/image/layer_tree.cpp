@@ -25,7 +25,7 @@ constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 
 /// Limit of the bytes in one layer that excerpts may read. A file's size is only a number in a
 /// header, and its holes cost nothing to write.
-constexpr std::uint64_t most_read{std::uint64_t{4} << 30U};
+constexpr std::uint64_t most_read{std::uint64_t{8} << 30U};
 
 bool describes_programs(const ArchiveEntry& entry, const std::string& path) {
   return entry.type == ArchiveEntry::Type::symlink || (entry.mode & 0111U) != 0 ||
@@ -254,7 +254,8 @@ bool LayerTree::holds_below(const std::string& directory) const {
 }
 
 std::vector<std::string> LayerTree::excerpts_below(const std::string& directory) const {
-  const std::string prefix = resolve(directory, true) + "/";
+  const auto resolved = resolve(directory, true);
+  const std::string prefix = resolved.empty() ? "" : resolved + "/";
   std::vector<std::string> paths;
   for (auto node = nodes_.lower_bound(prefix);
        node != nodes_.end() && node->first.starts_with(prefix); ++node) {

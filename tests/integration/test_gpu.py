@@ -120,6 +120,67 @@ class Gpu(unittest.TestCase):
         self.assertIn('`narrow` 1.0 cannot run on NVIDIA_TESLA_T4', answer.err)
         self.assertEqual(self.api.requests, [])
 
+    def test_jobs_of_clusters_are_compared_too(self):
+        self.write(('narrow', '1.0'))
+        flags = [f'--executor-image-uri={self.base}', '--script=train.py', f'--output-image-uri={self.target}']
+        autopack('build', *flags, cwd=self.folder, env=self.env)
+        for submitter in ('slurm', 'kubernetes'):
+            with self.subTest(submitter=submitter):
+                job = ['submit', f'--submitter={submitter}', '--dry-run', '--display-name=gpu', *flags]
+                refused = autopack(*job, '--accelerator-type=NVIDIA_TESLA_T4', cwd=self.folder, env=self.env, status=2)
+                self.assertIn('error: `narrow` 1.0 cannot run on NVIDIA_TESLA_T4', refused.err)
+                fitting = autopack(*job, '--accelerator-type=NVIDIA_TESLA_A100', cwd=self.folder, env=self.env, status=None)
+                self.assertNotIn('cannot run on', fitting.err)
+
+    def test_an_executor_image_whose_layers_are_read(self):
+        name = f'{testbed.registry()}/gpu/narrow:1'
+        folder = testbed.write_tree({'Dockerfile': f'FROM {self.base}\nCOPY site/ /usr/local/lib/python3.11/dist-packages/\n'})
+        with zipfile.ZipFile(self.wheels['narrow', '1.0']) as wheel:
+            wheel.extractall(folder / 'site')
+        testbed.docker('build', '-q', '-t', name, str(folder))
+        testbed.docker('push', '-q', name)
+        env = {**self.env, 'XDG_CACHE_HOME': str(testbed.new_folder('empty-cache'))}
+        self.folder = testbed.write_tree({'train.py': 'print("ran")\n'})
+        flags = [f'--executor-image-uri={name}', '--script=train.py', f'--output-image-uri={self.target}',
+                 '--accelerator-type=NVIDIA_TESLA_T4']
+        unread = autopack('explain', *flags, '-v', '--format=json', cwd=self.folder, env=env)
+        self.assertNotIn('cannot run on', unread.err)
+        self.assertIn('GPU code: nobody has read the layers of the executor image', unread.err)
+        self.assertFalse(unread.json()['gpu']['executor_image_is_read'])
+        autopack('build', *flags[:-1], '--engine=direct', cwd=self.folder, env={**env, 'XDG_CACHE_HOME': str(
+            cache := testbed.new_folder('direct-cache'))})
+        env['XDG_CACHE_HOME'] = str(cache)
+        said = autopack('explain', *flags, '-v', '--format=json', cwd=self.folder, env=env)
+        self.assertIn('warning: `narrow` 1.0 cannot run on NVIDIA_TESLA_T4', said.err)
+        row, = said.json()['gpu']['libraries']
+        self.assertEqual((row['of'], row['fits']), ('executor image', ['fails']))
+        self.assertTrue(row['library'].startswith('/usr/local/lib/python3.11/dist-packages/narrow/'))
+        job = ['submit', *flags, '--dry-run', '--display-name=gpu', '--machine-type=n1-standard-8']
+        self.assertIn('warning: `narrow` 1.0 cannot run on', autopack(*job, cwd=self.folder, env=env).err)
+        (self.folder / 'requirements.txt').write_text('narrow\n')
+        self.assertIn('error: `narrow` 1.0 cannot run on', autopack(*job, cwd=self.folder, env=env, status=2).err)
+
+    def test_run_compares_with_the_gpu_of_this_machine(self):
+        tools = testbed.write_tree({'nvidia-smi': '#!/bin/sh\necho "$*" | grep -q compute_cap && echo "Tesla T4, 7.5"\n'})
+        (tools / 'nvidia-smi').chmod(0o755)
+        self.write(('narrow', '1.0'))
+        flags = [f'--executor-image-uri={self.base}', '--script=train.py']
+        env = {**self.env, 'PATH': f'{tools}:{self.env["PATH"]}'}
+        # The engine of this machine has no GPUs to give, so that the program does not start.
+        said = autopack('run', *flags, '--gpus=all', '--build-network=host', cwd=self.folder, env=env, status=None)
+        self.assertIn('warning: `narrow` 1.0 cannot run on Tesla T4, whose compute capability is 7.5', said.err)
+        self.assertNotIn('cannot run on', autopack('run', *flags, '--build-network=host', cwd=self.folder, env=env).err)
+
+    def test_a_tpu_without_tensorflow(self):
+        self.folder = testbed.write_tree({'train.py': 'print("ran")\n', 'requirements.txt': 'tensorflow\n'})
+        flags = [f'--executor-image-uri={self.base}', '--script=train.py', f'--output-image-uri={self.target}', '--dry-run',
+                 '--display-name=gpu', '--tpu-topology=1x1']
+        refused = autopack('submit', *flags, '--machine-type=ct6e-standard-1t', cwd=self.folder, env=self.env, status=2)
+        self.assertIn('error: `tensorflow` cannot use TPU v6e', refused.err)
+        autopack('submit', *flags, '--machine-type=ct5lp-hightpu-1t', cwd=self.folder, env=self.env)
+        (self.folder / 'requirements.txt').write_text('tensorflow\njax\n')
+        autopack('submit', *flags, '--machine-type=ct6e-standard-1t', cwd=self.folder, env=self.env)
+
     def test_explain_shows_the_code_and_what_no_gpu_of_the_job_runs(self):
         self.write(('narrow', '1.0'), ('late', '1.0'))
         flags = [f'--executor-image-uri={self.base}', '--script=train.py', f'--output-image-uri={self.target}']

@@ -344,6 +344,8 @@ TEST_CASE("excerpts about files follow links, layers and hard links") {
   CHECK_FALSE(tree.excerpt("/a/other"));
   CHECK_FALSE(tree.excerpt("/a/kept/z"));
   CHECK(tree.excerpts_below("/link") == std::vector<std::string>{"/a/kept/x.txt", "/a/kept/y.txt"});
+  CHECK(tree.excerpts_below("/") ==
+        std::vector<std::string>{"/a/kept", "/a/kept/x.txt", "/a/kept/y.txt", "/hard.txt"});
   CHECK(tree.holds_below("/a"));
   CHECK_FALSE(tree.holds_below("/a/k"));
   add(tree, [](TarWriter& tar) { tar.add_file("a/.wh.kept", 0644, ""); });
