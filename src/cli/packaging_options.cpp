@@ -261,7 +261,8 @@ void add_builder_flags(FlagSet& flags, BuildOptions& options) {
 }
 
 void add_attest_flags(FlagSet& flags, BuildOptions& options) {
-  flags.toggle("--attest", options.attest, "attach provenance and SBOMs to the image in its registry");
+  flags.toggle("--attest", options.attest,
+               "attach provenance and SBOMs to the image in its registry");
   flags.text("--sign-key", "KEY", options.sign_key,
              "also sign with cosign: a key file, or gcpkms://... and the like");
 }

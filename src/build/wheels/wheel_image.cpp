@@ -9,6 +9,7 @@
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/chosen_file.hpp"
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/installed_wheels.hpp"
 #include "build/wheels/kept_resolution.hpp"
@@ -23,6 +24,7 @@
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "executor/python_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "http/client.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
@@ -384,6 +386,9 @@ WheelImage install(Services& services,
   for (const auto& wheel : wheels) {
     digests.emplace(wheel.name, wheel.digest);
   }
+  const auto& key = work.plan().keys.value().dependencies;
+  auto installed = installed_wheels(wheels, set, files);
+  record_installed_wheels(services, key, installed);
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
@@ -392,12 +397,13 @@ WheelImage install(Services& services,
   }
   auto made = make_layers(services, all.recipes);
   built.insert(requirements.remembered.begin(), requirements.remembered.end());
-  const auto installed = installed_wheels(*all.chosen, set, files);
-  record_installed_wheels(services, work, installed);
-  built.emplace(installed_wheels_key(work), to_json(installed));
-  WheelSet set_of_layers{all, made, layers.place(), std::move(built)};
+  WheelSet set_of_layers{all,
+                         made,
+                         layers.place(),
+                         std::move(built),
+                         {.dependency_key = key, .wheels = std::move(installed)}};
   if (own) {
-    services.install_records.put(work.plan().keys.value().dependencies, own->record);
+    services.install_records.put(key, own->record);
   }
   return {.image = stack(
               services, std::move(base), made,
@@ -472,6 +478,9 @@ bool is_plain_source(const Services& services,
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
   ExpectedInstallation expected{.obstacles = obstacles_to_wheels(work)};
   auto facts = executor::known_python(services, work.plan().base);
+  if (!facts) {
+    facts = executor::remembered_python(services, work.plan().base);
+  }
   if (!expected.obstacles.empty() || !facts) {
     return expected;
   }
@@ -524,6 +533,12 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
                              ? package.source->directory.value_or(package.source->repository)
                              : package.name;
       expected.built.push_back(fmt::format("`{}` ({})", printable(name), *kind));
+    }
+    const auto chosen = files.choose(package).chosen;
+    const auto digest = chosen ? only_digest(package.files.at(*chosen).hashes) : std::nullopt;
+    if (digest && package.version) {
+      expected.wheels.push_back(
+          {.name = package.name, .version = package.version->str(), .digest = *digest});
     }
     if (auto one = sized(package, files)) {
       if (const auto names = requirers.find(package.name); names != requirers.end()) {

@@ -120,8 +120,9 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
     all.recipes.push_back(removal());
   }
   all.wheels.resize(all.recipes.size());
+  const auto gpu_code = std::make_shared<GpuCodeReader>(services_, all.chosen);
   for (const auto& group : groups(*all.chosen, below, fetch)) {
-    all.recipes.push_back(layer_of(group, all.chosen));
+    all.recipes.push_back(layer_of(group, all.chosen, gpu_code));
     all.wheels.push_back(group.wheels);
     if (compiler_) {
       all.recipes.push_back(byte_code_of(compiler_, group, all.recipes.back(), all.chosen, place_));
@@ -224,7 +225,8 @@ LayerRecipe WheelLayers::removal() const {
 }
 
 LayerRecipe WheelLayers::layer_of(const wheel::LayerGroup& group,
-                                  const std::shared_ptr<const Wheels>& wheels) const {
+                                  const std::shared_ptr<const Wheels>& wheels,
+                                  const std::shared_ptr<GpuCodeReader>& gpu_code) const {
   std::uint64_t size = 0;
   for (const std::size_t i : group.wheels) {
     size += wheels->at(i).size;
@@ -238,9 +240,11 @@ LayerRecipe WheelLayers::layer_of(const wheel::LayerGroup& group,
                      .key = wheel::layer_key(group, *wheels, place_),
                      .size = size,
                      .is_packed = !group.part};
-  recipe.write = [group, wheels, place = place_](const image::LayerWriter::Take& out,
-                                                 const std::optional<image::LayerFacts>& known) {
-    return wheel::write_layer(group, *wheels, place, out, known);
+  recipe.write = [group, wheels, gpu_code, place = place_](
+                     const image::LayerWriter::Take& out,
+                     const std::optional<image::LayerFacts>& known) {
+    const auto watch = gpu_code->watch();
+    return wheel::write_layer(group, *wheels, place, out, known, &watch);
   };
   return recipe;
 }

@@ -2,6 +2,7 @@
 
 #include "build/direct/recipes.hpp"
 #include "build/wheels/byte_code.hpp"
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/wheel_lists.hpp"
 #include "executor/base_distributions.hpp"
 #include "executor/python_facts.hpp"
@@ -80,7 +81,8 @@ private:
   bool is_known(const std::string& key) const;
   LayerRecipe removal() const;
   LayerRecipe layer_of(const wheel::LayerGroup& group,
-                       const std::shared_ptr<const Wheels>& wheels) const;
+                       const std::shared_ptr<const Wheels>& wheels,
+                       const std::shared_ptr<GpuCodeReader>& gpu_code) const;
 
   Services& services_;
   const packaging::Packaging& work_;
