@@ -127,7 +127,7 @@ json rebased_settings(const Documents& documents, const std::vector<std::string>
 }
 
 Error not_on_its_base() {
-  return Error(ErrorKind::remote, "the image does not continue its base");
+  return {ErrorKind::remote, "the image does not continue its base"};
 }
 
 }  // namespace
