@@ -57,16 +57,18 @@ std::vector<FlagHelp> flags_of_all_commands() {
 
 bool may_stand_in_file(std::string_view flag) {
   static constexpr std::array typed_only{
-      std::string_view{"--help"},        std::string_view{"--help-all"},
-      std::string_view{"--version"},     std::string_view{"--man"},
-      std::string_view{"--schema"},      std::string_view{"--directory"},
-      std::string_view{"--flags-file"},  std::string_view{"--save"},
-      std::string_view{"--check"},       std::string_view{"--force"},
-      std::string_view{"--all"},         std::string_view{"--old"},
+      std::string_view{"--help"},         std::string_view{"--help-all"},
+      std::string_view{"--version"},      std::string_view{"--man"},
+      std::string_view{"--schema"},       std::string_view{"--directory"},
+      std::string_view{"--flags-file"},   std::string_view{"--save"},
+      std::string_view{"--check"},        std::string_view{"--force"},
+      std::string_view{"--all"},          std::string_view{"--old"},
       std::string_view{"--engine-host"},  // sources and logins would go where a project says
-      std::string_view{"--html"},        std::string_view{"--list"},
-      std::string_view{"--remove"},      std::string_view{"--upgrade"},
-      std::string_view{"--from"},        std::string_view{"--to"}};
+      std::string_view{"--html"},         std::string_view{"--list"},
+      std::string_view{"--remove"},       std::string_view{"--upgrade"},
+      std::string_view{"--from"},         std::string_view{"--to"},
+      std::string_view{"--onto"},         std::string_view{"--tag"},
+      std::string_view{"--current-base"}, std::string_view{"--offline"}};
   return !contains(typed_only, flag);
 }
 

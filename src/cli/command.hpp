@@ -64,6 +64,8 @@ std::unique_ptr<Command> make_init_command();
 std::unique_ptr<Command> make_images_command();
 std::unique_ptr<Command> make_clean_command();
 std::unique_ptr<Command> make_diff_command();
+std::unique_ptr<Command> make_rebase_command();
+std::unique_ptr<Command> make_verify_command();
 std::unique_ptr<Command> make_build_command();
 std::unique_ptr<Command> make_dockerfile_command();
 std::unique_ptr<Command> make_lock_command();

@@ -101,6 +101,29 @@ const auto table = std::to_array<CommandEntry>({
                 "`index`, or `.`, the files as they are, the default of AFTER.\n",
      .make = make_diff_command,
      .most_arguments = 2},
+    {.name = "verify",
+     .summary = "rebuild an image from what it says of itself, and compare",
+     .usage = "IMAGE [FLAGS OF build]",
+     .example =
+         "  autopack verify us-docker.pkg.dev/PROJECT/REPOSITORY/train:v1\n"
+         "  autopack verify oci:DIR --source=v1.2 --format=json\n\n"
+         "Run it in the project's directory. Status 0: equal; 3: it differs, and the first\n"
+         "files that do are named; 1: it cannot be determined, and why. Nothing is pushed.\n",
+     .make = make_verify_command,
+     .asks_servers = true,
+     .most_arguments = 1},
+    {.name = "rebase",
+     .summary = "move a pushed image to a patched base, without a build",
+     .usage = "IMAGE --onto=BASE [FLAGS]",
+     .example =
+         "  autopack rebase us-docker.pkg.dev/PROJECT/REPOSITORY/train:v1 \\\n"
+         "    --onto=python:3.11-slim --tag=us-docker.pkg.dev/PROJECT/REPOSITORY/train:v1\n\n"
+         "Only manifests are read and written, and layers of the base that the registry\n"
+         "lacks. A base that does not fit is refused, with all reasons. IMAGE and BASE are\n"
+         "images of a registry, `oci:DIR` or `tar:FILE`.\n",
+     .make = make_rebase_command,
+     .asks_servers = true,
+     .most_arguments = 1},
     {.name = "clean",
      .summary = "remove what autopack left of this project on this machine",
      .usage = "[--all] [--old] [--dry-run] [FLAGS OF build]",

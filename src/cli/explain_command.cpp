@@ -1,3 +1,4 @@
+#include "base/contains.hpp"
 #include "base/file.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -9,12 +10,17 @@
 #include "cli/named_files.hpp"
 #include "cli/packaging_options.hpp"
 #include "executor/executor_image.hpp"
+#include "job/candidates.hpp"
+#include "job/tables.hpp"
 #include "pipeline/advice.hpp"
+#include "pipeline/devices.hpp"
 #include "pipeline/explanation.hpp"
 #include "pipeline/package.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
 #include "pipeline/secrets.hpp"
+
+#include <fmt/format.h>
 
 namespace autopack::cli {
 
@@ -26,6 +32,10 @@ public:
     flags.section("What to print");
     flags.toggle("--check", check_, "only the problems, without an engine");
     flags.text("--html", "FILE", page_, "also write a page that shows it as a picture to FILE");
+    flags.text("--accelerator-type", "TYPE", accelerator_,
+               "compare the GPU code in the image with this accelerator");
+    flags.text("--machine-type", "TYPE", machine_,
+               "the same for the accelerator that it always has");
     add_packaging_flags(flags, packaging_);
     add_build_flags(flags, build_);
     add_builder_flags(flags, build_);
@@ -57,6 +67,43 @@ public:
   }
 
 private:
+  /// Returns the machine of the flags; of several accelerators the first.
+  job::PoolFlags machine() const {
+    job::PoolFlags own;
+    own.machine_type = non_empty(machine_);
+    const auto names = job::candidate_names({accelerator_});
+    own.accelerator_type = names.empty() ? std::nullopt : std::optional{names.front()};
+    return own;
+  }
+
+  /// Returns the accelerators of the flags and of the settings' job. Throws Error(usage) for an
+  /// unknown one.
+  std::vector<gpu::Device> devices(const Session& session) const {
+    std::vector<job::Machine> machines;
+    for (const auto& name : job::candidate_names({accelerator_})) {
+      const auto known = job::tables::accelerator_types();
+      if (!contains(known, name)) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("`{}` is not an accelerator type{}", printable(name),
+                                job::tables::did_you_mean(name, known)));
+      }
+      machines.push_back({.type = non_empty(machine_), .accelerator = name});
+    }
+    if (const auto job = job_of_settings(session, machine())) {
+      for (const auto& pool : job->spec.pools) {
+        machines.push_back(pool.machine.value_or(job::Machine{}));
+      }
+    }
+    std::vector<gpu::Device> found;
+    for (const auto& machine : machines) {
+      auto device = pipeline::device_of(machine);
+      if (device && !contains(found, *device)) {
+        found.push_back(*std::move(device));
+      }
+    }
+    return found;
+  }
+
   /// Prints the image for the platform of the options for people; returns the object for programs.
   nlohmann::json explain(Session& session, bool is_first) const {
     require_executor(packaging_, build_);
@@ -64,6 +111,7 @@ private:
     const auto wanted = [&] {
       auto request = package_request(packaging_, build_, session.flags, services.environment);
       choose_cloud_build(build_, request);
+      request.devices = devices(session);
       const pipeline::ReadingStep step{session.console, request};
       return pipeline::scan_wanted(std::move(request), pipeline::Walks::several);
     }();
@@ -88,7 +136,7 @@ private:
     const bool is_for_people = session.format.kind == OutputFormat::Kind::text;
     auto object = is_for_people && page_.empty() ? nlohmann::json{}
                                                  : explanation_object(explanation, work.plan());
-    if (const auto job = is_first ? job_of_settings(session) : std::nullopt) {
+    if (const auto job = is_first ? job_of_settings(session, machine()) : std::nullopt) {
       report_cost(session, *job, find_location(session).region, object);
     }
     if (!page_.empty()) {
@@ -106,6 +154,8 @@ private:
 
   PackagingOptions packaging_;
   BuildOptions build_;
+  std::string accelerator_{};
+  std::string machine_{};
   bool check_{false};
   std::string page_{};
 };

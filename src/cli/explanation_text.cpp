@@ -227,6 +227,55 @@ std::string packages_text(const std::vector<ExplainedPackage>& packages, Detail 
   return text;
 }
 
+/// Returns `  fails on NVIDIA_L4`; empty if it runs on all.
+std::string fits_text(const pipeline::ExplainedLibrary& row,
+                      const std::vector<gpu::Device>& devices) {
+  std::string text;
+  for (std::size_t i = 0; i < row.fits.size(); ++i) {
+    if (row.fits[i] == gpu::Fit::fails) {
+      text += "  does not run on " + printable(devices[i].name);
+    } else if (row.fits[i] == gpu::Fit::compiles) {
+      text += "  is compiled on " + printable(devices[i].name);
+    }
+  }
+  return text;
+}
+
+std::string gpu_text(const pipeline::ExplainedGpu& gpu, Detail detail) {
+  if (gpu.libraries.empty()) {
+    return {};
+  }
+  const std::size_t shown = detail == Detail::brief ? std::min(gpu.libraries.size(), most_packages)
+                                                    : gpu.libraries.size();
+  std::uint64_t size = 0;
+  std::uint64_t unused = 0;
+  std::size_t widest = 0;
+  for (std::size_t i = 0; i < gpu.libraries.size(); ++i) {
+    const auto& row = gpu.libraries[i];
+    for (const auto& code : row.library.code.code) {
+      size += code.bytes;
+    }
+    unused += row.unused_bytes;
+    widest = i < shown ? std::max(widest, printable(row.library.path).size()) : widest;
+  }
+  std::string text = fmt::format(
+      "\nGPU code: {} librar{}, {}{}\n", gpu.libraries.size(),
+      gpu.libraries.size() == 1 ? "y" : "ies", human_size(size),
+      gpu.devices.empty() ? "" : fmt::format("; {} of it for other GPUs", human_size(unused)));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& row = gpu.libraries[i];
+    text += fmt::format(
+        "{:>9}  {:<{}}  {}{}\n", human_size(row.library.size), printable(row.library.path), widest,
+        row.library.code.is_damaged ? "damaged" : gpu::architectures_of(row.library.code),
+        fits_text(row, gpu.devices));
+  }
+  if (shown < gpu.libraries.size()) {
+    text +=
+        fmt::format("           and {} more, which `-v` prints\n", gpu.libraries.size() - shown);
+  }
+  return text;
+}
+
 std::string upload_word(const ExplainedLayer& layer) {
   return !layer.upload ? "unknown" : *layer.upload ? "yes" : "no";
 }
@@ -356,8 +405,42 @@ std::string explanation_text(const Explanation& explanation,
   report_read(table, plan.dependencies, detail);
   return table.text() + tree_text(plan, detail) + kept_text(explanation.kept, detail) +
          left_out_text(explanation.left_out, detail) + packages_text(explanation.packages, detail) +
-         layers_text(explanation) + outcomes_text(explanation, plan);
+         gpu_text(explanation.gpu, detail) + layers_text(explanation) +
+         outcomes_text(explanation, plan);
 }
+
+namespace {
+
+nlohmann::json gpu_json(const pipeline::ExplainedGpu& gpu) {
+  auto devices = nlohmann::json::array();
+  for (const auto& device : gpu.devices) {
+    devices.push_back({{"name", printable(device.name)}, {"capability", device.capability->str()}});
+  }
+  auto libraries = nlohmann::json::array();
+  for (const auto& row : gpu.libraries) {
+    const auto& code = row.library.code;
+    auto fits = nlohmann::json::array();
+    for (const auto fit : row.fits) {
+      fits.push_back(gpu::to_string(fit));
+    }
+    libraries.push_back({{"library", printable(row.library.path)},
+                         {"package", printable(row.package)},
+                         {"version", printable(row.version)},
+                         {"of", row.is_of_executor ? "executor image" : "wheel"},
+                         {"size", row.library.size},
+                         {"architectures", gpu::architectures_of(code, gpu::CodeKind::cubin)},
+                         {"ptx", gpu::architectures_of(code, gpu::CodeKind::ptx)},
+                         {"cuda", code.cuda ? nlohmann::json(*code.cuda) : nlohmann::json{}},
+                         {"fits", std::move(fits)},
+                         {"unused_bytes", row.unused_bytes}});
+  }
+  return {{"accelerators", std::move(devices)},
+          {"libraries", std::move(libraries)},
+          {"unread", gpu.unread},
+          {"executor_image_is_read", !gpu.is_executor_unread}};
+}
+
+}  // namespace
 
 nlohmann::json explanation_json(const Explanation& explanation) {
   auto layers = nlohmann::json::array();
@@ -416,6 +499,7 @@ nlohmann::json explanation_json(const Explanation& explanation) {
         {"dependencies",
          explanation.dependencies ? outcome(*explanation.dependencies) : nlohmann::json{}}}},
       {"packages", std::move(packages)},
+      {"gpu", gpu_json(explanation.gpu)},
       {"installer", {{"name", installer.name}, {"text", printable(installer.text)}}},
       {"engine",
        {{"name", explanation.engine}, {"why", printable(explanation.engine_why.value_or(""))}}}};

@@ -93,7 +93,7 @@ void report_cost(const Session& session,
                     {"pricesOf", prices->date}};
 }
 
-std::optional<job::Job> job_of_settings(const Session& session) {
+std::optional<job::Job> job_of_settings(const Session& session, const job::PoolFlags& own) {
   Problems ignored;
   std::vector<job::PoolFlags> pools;
   if (const auto& places = session.flags.given_to_others("--worker-pool-spec"); !places.empty()) {
@@ -104,7 +104,7 @@ std::optional<job::Job> job_of_settings(const Session& session) {
   if (pools.empty()) {
     pools.emplace_back();
   }
-  pools.front() = job::overlay(pool_of_keys(session, ignored), pools.front());
+  pools.front() = job::overlay(job::overlay(own, pool_of_keys(session, ignored)), pools.front());
   const bool names_machine = std::ranges::any_of(
       pools, [](const auto& pool) { return pool.machine_type || pool.accelerator_type; });
   if (!names_machine || has_errors(ignored)) {

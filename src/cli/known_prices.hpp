@@ -26,6 +26,6 @@ void report_cost(const Session& session,
                  nlohmann::json& object);
 
 /// Returns the machines that the settings files name, as a job; nothing if they name none.
-std::optional<job::Job> job_of_settings(const Session& session);
+std::optional<job::Job> job_of_settings(const Session& session, const job::PoolFlags& own = {});
 
 }  // namespace autopack::cli

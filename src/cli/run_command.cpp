@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/container_options.hpp"
+#include "cli/local_gpus.hpp"
 #include "cli/packaging_options.hpp"
 #include "cli/signals.hpp"
 #include "cli/steps.hpp"
@@ -247,6 +248,9 @@ public:
       python_path_ = path->second;
     }
     container.gpus = container.gpus || gpu_;
+    if (container.gpus && is_packaged_ && session.services.docker().is_local()) {
+      device_ = local_gpu();
+    }
     Runner runner{[&] {
       return std::shared_ptr{pipeline::choose_runner(session.services, engine_of(build_))};
     }};
@@ -348,6 +352,9 @@ private:
   std::shared_ptr<packaging::Wanted> scan_program(Session& session) const {
     auto request = package_request(packaging_, build_, session.flags, session.services.environment);
     request.project.python_path = python_path_;
+    if (device_) {
+      request.devices = {*device_};
+    }
     const pipeline::ReadingStep step{session.console, request};
     try {
       return pipeline::scan_wanted(request);
@@ -409,6 +416,7 @@ private:
   bool asks_for_image_{false};
   bool is_packaged_{true};
   bool gpu_{false};
+  std::optional<gpu::Device> device_{};  ///< the GPU that the program gets, if it is known
   std::optional<std::string> python_path_;
   std::string key_file_;
   std::vector<std::string> docker_options_;

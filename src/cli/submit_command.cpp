@@ -14,6 +14,7 @@
 #include "cli/job_options.hpp"
 #include "cli/job_text.hpp"
 #include "cli/known_prices.hpp"
+#include "cli/local_gpus.hpp"
 #include "cli/local_jobs.hpp"
 #include "cli/local_options.hpp"
 #include "cli/local_screen.hpp"
@@ -163,7 +164,12 @@ public:
     if (request.package && submitter_ != "local") {
       choose_cloud_build(build_, *request.package);
     }
+    request.knows_devices = submitter_ != "local";
     if (request.package) {
+      if (submitter_ == "local" && !find_gpus().empty()) {
+        const auto device = local_gpu();
+        request.package->devices = device ? std::vector{*device} : std::vector<gpu::Device>{};
+      }
       request.package->refuses_certain &= submitter_ == "vertex" || on_cluster;
       settle_outputs(request);
     }

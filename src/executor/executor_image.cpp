@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "engine/transfer.hpp"
+#include "executor/gpu_code.hpp"
 #include "executor/image_view.hpp"
 #include "executor/layers.hpp"
 #include "executor/probe.hpp"
@@ -57,6 +58,7 @@ Record read_record(Services& services, const image::Source& source, const std::s
   const auto tree = read_layers(services, source);
   Record record{.facts = facts_of(source, tree)};
   record.python = survey_python(*view_of(tree), record.facts, source.manifest.layers.size());
+  cache_gpu_libraries(services, record.facts, gpu_libraries(tree));
   return record;
 }
 

@@ -1,5 +1,6 @@
 #include "executor/layers.hpp"
 
+#include "executor/gpu_code.hpp"
 #include "executor/python_excerpts.hpp"
 
 #include <algorithm>
@@ -29,7 +30,11 @@ image::LayerTree read_layers(Services& services, image::Source source) {
       return count;
     };
   };
-  auto tree = image::read_layers(source, excerpt_for_python);
+  auto tree = image::read_layers(
+      source, [](const image::ArchiveEntry& entry, const image::Reader& content) {
+        auto excerpt = excerpt_for_python(entry, content);
+        return excerpt ? excerpt : excerpt_of_gpu_code(entry, content);
+      });
   services.reporter->step({.id = source.name,
                            .name = "look into " + source.name,
                            .state = StepEvent::State::completed});

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "executor/executor_image.hpp"
+#include "executor/gpu_code.hpp"
 #include "executor/layers.hpp"
 #include "executor/probe.hpp"
 #include "executor/python_survey.hpp"
@@ -53,6 +54,7 @@ PythonSurvey get_survey(Services& services, const image::BaseFacts& base, ImageP
     const auto source = open_image(services, base, base.platform).image;
     const auto tree = read_layers(services, source);
     found = survey_python(*view_of(tree), base, source.manifest.layers.size());
+    cache_gpu_libraries(services, base, gpu_libraries(tree));
   }
   own_records(services).python.store(base, *found);
   return std::move(*found);

@@ -4,6 +4,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/url.hpp"
+#include "executor/gpu_code.hpp"
 #include "executor/programs.hpp"
 #include "executor/python_survey.hpp"
 #include "image/manifest.hpp"
@@ -134,6 +135,9 @@ NewFacts new_facts_of(const Services& services,
     return {};
   }
   NewFacts new_facts{.about = about};
+  if (auto code = cached_gpu_libraries(services, base)) {
+    new_facts.texts[gpu_libraries_key] = *std::move(code);
+  }
   if (const auto survey = cache.load(base)) {
     new_facts.texts[files_key] = to_json(survey->files);
   }

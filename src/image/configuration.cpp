@@ -150,23 +150,46 @@ bool dates_an_installation(std::string_view created_by) {
   return is_run_step(created_by) || created_by == chosen_versions_step;
 }
 
+namespace {
+
+/// Returns the seconds since 1970 of a time in RFC 3339 format, without its fraction.
+std::optional<std::int64_t> seconds_of(const std::string& text) {
+  std::tm date{};
+  return ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &date) == nullptr
+             ? std::nullopt
+             : std::optional{std::int64_t{::timegm(&date)}};
+}
+
+/// Returns the history; empty if there is none.
+json history_of(const json& document) {
+  const auto history = document.find("history");
+  return history != document.end() && history->is_array() ? *history : json::array();
+}
+
+}  // namespace
+
+std::vector<std::string> Configuration::layer_steps() const {
+  std::vector<std::string> steps;
+  for (const json& step : history_of(*document_)) {
+    const bool is_empty =
+        step.is_object() && step.contains("empty_layer") && step.at("empty_layer") == true;
+    if (!is_empty) {
+      steps.push_back(text_at(step, "created_by"));
+    }
+  }
+  return steps;
+}
+
+std::optional<std::int64_t> Configuration::created() const {
+  return seconds_of(text_at(*document_, "created"));
+}
+
 std::vector<std::int64_t> Configuration::run_times() const {
   std::vector<std::int64_t> times;
-  const auto history = document_->find("history");
-  if (history == document_->end() || !history->is_array()) {
-    return times;
-  }
-  for (const json& step : *history) {
-    const auto text = [&](const char* key) {
-      const auto found = step.is_object() ? step.find(key) : step.end();
-      return step.is_object() && found != step.end() && found->is_string()
-                 ? found->get<std::string>()
-                 : std::string{};
-    };
-    std::tm date{};
-    if (dates_an_installation(text("created_by")) &&
-        ::strptime(text("created").c_str(), "%Y-%m-%dT%H:%M:%S", &date) != nullptr) {
-      times.push_back(::timegm(&date));
+  for (const json& step : history_of(*document_)) {
+    if (const auto time = seconds_of(text_at(step, "created"));
+        time && dates_an_installation(text_at(step, "created_by"))) {
+      times.push_back(*time);
     }
   }
   return times;

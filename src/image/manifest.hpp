@@ -111,6 +111,12 @@ public:
   std::map<std::string, std::string> labels() const;
   std::vector<Digest> diff_ids() const;
 
+  /// Returns `created_by` of each step of the history that made a layer, in order.
+  std::vector<std::string> layer_steps() const;
+
+  /// Returns `created` in seconds since 1970, or nothing if there is none, or no such time.
+  std::optional<std::int64_t> created() const;
+
   /// Returns the times of the history's installations, in order, in seconds since 1970; omits
   /// those without a time.
   std::vector<std::int64_t> run_times() const;

@@ -93,10 +93,10 @@ std::map<std::string, std::string> Packaging::labels() const {
                                             {dependency_key_label, keys.dependencies}};
   // A path of this machine has no meaning elsewhere.
   if (!base.reference.empty() && !image::names_files(base.reference)) {
-    labels["org.opencontainers.image.base.name"] = base.reference;
+    labels[base_name_label] = base.reference;
   }
   if (base.digest) {
-    labels["org.opencontainers.image.base.digest"] = base.digest->str();
+    labels[base_digest_label] = base.digest->str();
   }
   labels.insert(plan_->labels.begin(), plan_->labels.end());
   return labels;

@@ -109,5 +109,17 @@ inline constexpr auto* dependency_key_label = "autopack.dependency-key";
 /// For an image whose requirements are layers of wheels, which have no byte code: Python may write
 /// byte code where the program runs, so that not every process compiles again.
 inline constexpr auto* wheels_label = "autopack.wheels";
+/// For an image whose requirements are layers of wheels: the packages of its executor image that
+/// they count on, replace or hide, as `numpy==2.1.0,pip==24.0`.
+inline constexpr auto* base_packages_label = "autopack.base-packages";
+/// The same: packages that were compiled on the executor image, by name; absent if there are none.
+inline constexpr auto* compiled_label = "autopack.compiled";
+/// Labels of the OCI specification.
+inline constexpr auto* base_name_label = "org.opencontainers.image.base.name";
+inline constexpr auto* base_digest_label = "org.opencontainers.image.base.digest";
+/// For an image that was moved to another base: the digest of the image that it was before.
+inline constexpr auto* rebased_label = "autopack.rebased-from";
+/// The annotation of a layer of the dependency image with the key of its inputs.
+inline constexpr auto* layer_key_annotation = "autopack.layer-key";
 
 }  // namespace autopack::packaging

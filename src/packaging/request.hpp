@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/environment.hpp"
+#include "gpu/fit.hpp"
 #include "packaging/output.hpp"
 #include "packaging/sbom_file.hpp"
 #include "plan/plan.hpp"
@@ -49,6 +50,8 @@ struct Request {
   bool attests{false};  ///< documents about the image are attached to it in its registry
   std::optional<std::string> signing_key{};  ///< of cosign: a file or the URI of a KMS
   Environment environment{};                 ///< the variables that git uses
+  /// The accelerators that the program gets, as far as they are known.
+  std::vector<gpu::Device> devices{};
   /// Counts what is read of the project.
   std::shared_ptr<source::ReadCount> read_count{std::make_shared<source::ReadCount>()};
 

@@ -5,6 +5,7 @@
 #include "build/wheels/wheel_image.hpp"
 #include "executor/python_facts.hpp"
 #include "packaging/packaging.hpp"
+#include "pipeline/gpu_check.hpp"
 #include "plan/advice.hpp"
 #include "project/certain.hpp"
 #include "project/program/notebook.hpp"
@@ -347,6 +348,7 @@ const Problems& Adviser::early() {
                                           executor::LookInto::engine);
         });
     early_->insert(early_->begin(), secrets_.begin(), secrets_.end());
+    append(*early_, find_in_gpu_code());
   }
   return *early_;
 }
@@ -426,6 +428,22 @@ void Adviser::report_after_making() {
     });
     report(with_cells(std::move(rest)));
   }
+}
+
+Problems Adviser::find_in_gpu_code() const {
+  if (work_.request().devices.empty()) {
+    return {};
+  }
+  return gpu_findings(services_, work_, find_gpu_code(services_, work_));
+}
+
+void Adviser::report_gpu_code() {
+  Problems found = settle(work_.request(), find_in_gpu_code());
+  std::erase_if(found, [&](const Problem& one) {
+    const auto is_same = [&](const Problem& other) { return other.message == one.message; };
+    return early_ && std::ranges::any_of(*early_, is_same);
+  });
+  report(found);
 }
 
 void Adviser::report_all(executor::LookInto look) {

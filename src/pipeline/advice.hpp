@@ -41,6 +41,10 @@ public:
   /// Reports the remaining findings.
   void report_after_making();
 
+  /// Reports findings about GPU code that became known while the image was made. Throws
+  /// Error(project) as above: the image is there, but nothing starts.
+  void report_gpu_code();
+
   /// Reports all findings; throws Error(project) with all of them if an error is among them.
   void report_all(executor::LookInto look);
 
@@ -58,6 +62,7 @@ private:
   /// Returns `found` with cells in place of the lines of a notebook's program.
   Problems with_cells(Problems found) const;
   void report(const Problems& found) const;
+  Problems find_in_gpu_code() const;
 
   Services& services_;
   const packaging::Packaging& work_;

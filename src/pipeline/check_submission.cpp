@@ -1,6 +1,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "image/file_reference.hpp"
+#include "pipeline/devices.hpp"
 #include "pipeline/image_name.hpp"
 #include "pipeline/planning.hpp"
 #include "pipeline/scan.hpp"
@@ -175,6 +176,9 @@ Checked check(Services& services,
     const ReadingStep step{*services.reporter, *request.package};
     return check_image(request, problems);
   }();
+  if (wanted && request.knows_devices) {
+    wanted->request.devices = devices_of(planned_job(request, checked));
+  }
   checked.wanted = wanted;
   if (has_errors(problems.all()) && wanted && wanted->scanned.tree) {
     for (const auto& problem : find_offline(services, wanted)) {

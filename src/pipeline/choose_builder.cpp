@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace autopack::pipeline {
 
@@ -28,6 +29,10 @@ using packaging::Packaging;
 constexpr auto* direct_cannot = "`--engine=direct` cannot make this image";
 constexpr auto* stays_there =
     "the image would have to stay in the docker engine, but `--engine=direct` uses none";
+
+constexpr std::string_view needs_engine{
+    "its dependencies have to be installed by an engine, and no registry was named that has "
+    "them: "};
 
 /// Returns true if the image is left only in the docker engine.
 bool stays_in_engine(const packaging::Wanted& wanted) {
@@ -208,10 +213,7 @@ std::optional<FoundParent> find_parent(Services& services,
     }
     return FoundParent{{.image = std::move(source)}, build::ParentOrigin::made_now};
   }
-  obstacle =
-      "its dependencies have to be installed by an engine, and no registry was named that has "
-      "them: " +
-      join(wheels.made.obstacles, "; ");
+  obstacle = std::string{needs_engine} + join(wheels.made.obstacles, "; ");
   return std::nullopt;
 }
 
@@ -267,6 +269,16 @@ std::unique_ptr<packaging::Builder> builder_for_outputs(Services& services, cons
 }
 
 }  // namespace
+
+std::optional<packaging::ParentImage> find_image_below(Services& services,
+                                                       const Packaging& work,
+                                                       std::string& obstacle) {
+  auto found = find_parent(services, work, obstacle);
+  if (obstacle.starts_with(needs_engine)) {
+    obstacle.erase(0, needs_engine.size());
+  }
+  return found ? std::optional{std::move(found->image)} : std::nullopt;
+}
 
 std::optional<std::string> obstacle_to_direct(const Packaging& work) {
   const auto& wanted = work.wanted();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "packaging/builder.hpp"
+#include "packaging/made_image.hpp"
 #include "packaging/publisher.hpp"
 #include "services/services.hpp"
 
@@ -24,6 +25,12 @@ struct BuilderAndPublishers {
 BuilderAndPublishers choose_builder(Services& services,
                                     const packaging::Packaging& work,
                                     LookAhead& ahead);
+
+/// Returns the image below the code of `work`, from a registry, from files or made of wheels;
+/// nothing if only an engine can make it, and then sets `obstacle`. `work` must outlive it.
+std::optional<packaging::ParentImage> find_image_below(Services& services,
+                                                       const packaging::Packaging& work,
+                                                       std::string& obstacle);
 
 /// Returns why the direct engine does not make the image of `work`, or nothing if it does.
 std::optional<std::string> obstacle_to_direct(const packaging::Packaging& work);

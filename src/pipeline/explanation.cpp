@@ -8,6 +8,7 @@
 #include "build/wheels/wheel_image.hpp"
 #include "image/manifest.hpp"
 #include "pipeline/choose_builder.hpp"
+#include "pipeline/gpu_check.hpp"
 
 #include <fmt/format.h>
 
@@ -318,6 +319,36 @@ void add_installer(Services& services, const Packaging& work, Explanation& expla
   }
 }
 
+ExplainedGpu explain_gpu_code(Services& services, const Packaging& work) {
+  auto code = find_gpu_code(services, work);
+  ExplainedGpu gpu{.devices = work.request().devices,
+                   .unread = std::move(code.unread),
+                   .is_executor_unread = code.is_executor_unread};
+  // A TPU runs no code of a GPU.
+  std::erase_if(gpu.devices, [](const gpu::Device& device) { return !device.capability; });
+  for (const auto& [package, is_of_executor] : code.parts) {
+    for (const auto& library : package.libraries) {
+      ExplainedLibrary row{.package = package.name,
+                           .version = package.version,
+                           .is_of_executor = is_of_executor,
+                           .library = library};
+      for (const auto& device : gpu.devices) {
+        row.fits.push_back(gpu::fit_of(library.code, *device.capability));
+      }
+      for (const auto& one : gpu.devices.empty() ? std::vector<gpu::Code>{} : library.code.code) {
+        const bool is_used = std::ranges::any_of(gpu.devices, [&](const gpu::Device& device) {
+          return gpu::runs_on(one, *device.capability);
+        });
+        row.unused_bytes += is_used ? 0 : one.bytes;
+      }
+      gpu.libraries.push_back(std::move(row));
+    }
+  }
+  std::ranges::stable_sort(gpu.libraries, std::greater{},
+                           [](const ExplainedLibrary& one) { return one.library.size; });
+  return gpu;
+}
+
 }  // namespace
 
 std::string ExplainedCloudBuild::text() const {
@@ -374,6 +405,7 @@ Explanation explain(Services& services, const Packaging& work, Adviser& adviser)
     add_copies(work, explanation);
   }
   add_outcomes(services, work, explanation);
+  explanation.gpu = explain_gpu_code(services, work);
   explanation.advice = adviser.advice(executor::LookInto::engine);
   if (explanation.installer && explanation.installer->name != "wheels") {
     const auto& unread = work.scanned().project.unread_by_pip;

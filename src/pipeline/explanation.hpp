@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gpu/fit.hpp"
 #include "packaging/packaging.hpp"
 #include "pipeline/advice.hpp"
 #include "services/services.hpp"
@@ -87,6 +88,24 @@ struct ExplainedCloudBuild {
 std::optional<ExplainedCloudBuild> explain_cloud_build(Services& services,
                                                        const packaging::Packaging& work);
 
+/// A library with GPU code in the image.
+struct ExplainedLibrary {
+  std::string package{};
+  std::string version{};  ///< empty: unknown
+  bool is_of_executor{false};
+  gpu::Library library{};
+  std::vector<gpu::Fit> fits{};   ///< of each of ExplainedGpu::devices
+  std::uint64_t unused_bytes{0};  ///< of code that runs on none of them
+};
+
+/// The GPU code of the image, as far as somebody has read it.
+struct ExplainedGpu {
+  std::vector<gpu::Device> devices{};
+  std::vector<ExplainedLibrary> libraries{};  ///< largest first
+  std::vector<std::string> unread{};          ///< names of wheels
+  bool is_executor_unread{false};
+};
+
 struct Explanation {
   std::vector<ExplainedLayer> layers{};
   std::vector<LeftOut> left_out{};
@@ -100,6 +119,7 @@ struct Explanation {
   std::optional<Installer> installer{};
   std::vector<ExplainedPackage> packages{};  ///< largest first; those with a known size
   std::optional<ExplainedCloudBuild> cloud_build{};
+  ExplainedGpu gpu{};
   Problems advice{};
 };
 

@@ -45,6 +45,7 @@ packaging::Image package_as_wanted(Services& services,
                                *record);
   }
   made.image.git = wanted->scanned.git;
+  adviser.report_gpu_code();
   return made.image;
 }
 

@@ -30,6 +30,7 @@ struct SubmissionRequest {
   bool may_push{true};         ///< the packaged image may be pushed
   bool needs_registry{false};  ///< the job runs elsewhere: images that only this machine has are
                                ///< refused
+  bool knows_devices{true};    ///< the accelerators of the job are those that its program gets
   /// Choices inferred before the project was read.
   std::vector<project::Inferred> inferred{};
 };

@@ -34,6 +34,13 @@ public:
     return *made_;
   }
 
+  /// Uses `other` from now on, and returns the value so far, or null. Not while others use it.
+  std::shared_ptr<T> replace(std::shared_ptr<T> other) {
+    std::call_once(flag_, [] {});
+    std::swap(made_, other);
+    return other;
+  }
+
   /// The same as a function, for code that does not know the maker. This must outlive it.
   std::function<T&()> function() {
     return [this]() -> T& { return (*this)(); };

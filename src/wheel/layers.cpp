@@ -73,6 +73,17 @@ Opened open(const ChosenWheel& wheel, const Place& place) {
   return opened;
 }
 
+/// Returns what passes bytes to `first` and, unless it is empty, to `second`.
+Zip::Take both(const Zip::Take& first, const Watch::Take& second) {
+  if (!second) {
+    return first;
+  }
+  return [&first, &second](std::string_view bytes) {
+    first(bytes);
+    second(bytes);
+  };
+}
+
 /// Writes the files of wheels, with the directories they need.
 class LayerOfWheels {
 public:
@@ -81,7 +92,8 @@ public:
                 const std::optional<image::LayerFacts>& known)
       : place_{place}, layer_{out, place.time, known} {}
 
-  void add(const Wheel& wheel, const InstalledFile& file) {
+  /// `look`, unless it is empty, also gets the bytes of a file of the archive.
+  void add(const Wheel& wheel, const InstalledFile& file, const Watch::Take& look) {
     add_directories(file.path);
     if (file.member == nullptr) {
       layer_.add_file(file.path, file.mode, file.bytes);
@@ -90,12 +102,12 @@ public:
     const auto& member = *file.member;
     if (member.method == Member::Method::stored) {
       layer_.add_file(file.path, file.mode, member.size,
-                      [&](const Zip::Take& take) { wheel.read(member, take); });
+                      [&](const Zip::Take& take) { wheel.read(member, both(take, look)); });
       return;
     }
     const auto read = [&](const Zip::Take& stream, const Zip::Take& bytes) {
       if (bytes) {
-        wheel.read(member, bytes, stream);
+        wheel.read(member, both(bytes, look), stream);
       } else {
         wheel.zip().raw(member, stream);
       }
@@ -128,11 +140,18 @@ private:
   std::set<std::string> written_{};
 };
 
-/// Calls `use` with the files of `layer`, each with its wheel.
-void for_each_file(const LayerGroup& layer,
-                   const std::vector<ChosenWheel>& wheels,
-                   const Place& place,
-                   const std::function<void(const Wheel& wheel, const InstalledFile& file)>& use) {
+/// A file of a layer.
+struct LayerFile {
+  std::size_t place;  ///< of its wheel among those of the layer
+  const Wheel& wheel;
+  const InstalledFile& file;
+};
+
+/// Calls `use` with the files of `layer`. Returns how many files each of its wheels has.
+std::vector<std::size_t> for_each_file(const LayerGroup& layer,
+                                       const std::vector<ChosenWheel>& wheels,
+                                       const Place& place,
+                                       const std::function<void(const LayerFile& file)>& use) {
   std::vector<Opened> opened;
   opened.reserve(layer.wheels.size());
   std::unordered_map<std::string_view, std::size_t> winners;
@@ -147,10 +166,15 @@ void for_each_file(const LayerGroup& layer,
     const auto [begin, end] = layer.part.value_or(std::pair{std::size_t{0}, files.size()});
     for (std::size_t at = begin; at < std::min(end, files.size()); ++at) {
       if (winners.at(files[at].path) == i) {
-        use(opened[i].wheel, files[at]);
+        use({.place = i, .wheel = opened[i].wheel, .file = files[at]});
       }
     }
   }
+  std::vector<std::size_t> counts;
+  for (const auto& one : opened) {
+    counts.push_back(one.files.size());
+  }
+  return counts;
 }
 
 }  // namespace
@@ -205,11 +229,27 @@ image::LayerFacts write_layer(const LayerGroup& layer,
                               const std::vector<ChosenWheel>& wheels,
                               const Place& place,
                               const std::function<void(std::string_view)>& out,
-                              const std::optional<image::LayerFacts>& known) {
+                              const std::optional<image::LayerFacts>& known,
+                              const Watch* watch) {
   LayerOfWheels written{place, out, known};
-  for_each_file(layer, wheels, place,
-                [&](const Wheel& wheel, const InstalledFile& file) { written.add(wheel, file); });
-  return written.finish();
+  const bool looks = watch != nullptr && !known;
+  std::vector<std::size_t> seen(layer.wheels.size());
+  const auto all = for_each_file(layer, wheels, place, [&](const LayerFile& one) {
+    ++seen[one.place];
+    const auto wheel = layer.wheels[one.place];
+    const auto* member = one.file.member;
+    const auto look = looks && member != nullptr ? watch->begin(wheel, member->name, member->size)
+                                                 : Watch::Take{};
+    written.add(one.wheel, one.file, look);
+    if (look) {
+      watch->end(wheel, member->name, member->size);
+    }
+  });
+  auto facts = written.finish();
+  for (std::size_t i = 0; looks && i < all.size(); ++i) {
+    watch->wrote(layer.wheels[i], seen[i], all[i]);
+  }
+  return facts;
 }
 
 void read_files(const LayerGroup& layer,
@@ -217,11 +257,12 @@ void read_files(const LayerGroup& layer,
                 const Place& place,
                 const std::function<bool(const std::string& path)>& wants,
                 const std::function<void(const std::string& path, std::string text)>& take) {
-  for_each_file(layer, wheels, place, [&](const Wheel& wheel, const InstalledFile& file) {
+  for_each_file(layer, wheels, place, [&](const LayerFile& one) {
+    const auto& file = one.file;
     if (wants(file.path) && size_of(file) <= largest_source) {
       std::string text = file.bytes;
       if (file.member != nullptr) {
-        wheel.read(*file.member, [&](std::string_view bytes) { text += bytes; });
+        one.wheel.read(*file.member, [&](std::string_view bytes) { text += bytes; });
       }
       take(file.path, std::move(text));
     }

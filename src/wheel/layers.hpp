@@ -61,14 +61,29 @@ std::string layer_key(const LayerGroup& layer,
                       const std::vector<ChosenWheel>& wheels,
                       const Place& place);
 
+/// Sees the files of wheels while they are written to layers.
+struct Watch {
+  using Take = std::function<void(std::string_view bytes)>;
+
+  /// Returns what takes the bytes of the file `path`, as named in the wheel at `wheel`; nothing to
+  /// skip the file.
+  std::function<Take(std::size_t wheel, const std::string& path, std::uint64_t size)> begin{};
+  /// Called with a file whose bytes were all taken.
+  std::function<void(std::size_t wheel, const std::string& path, std::uint64_t size)> end{};
+  /// Called for each wheel of a layer that was written, with the number of its files there, and of
+  /// all files that its installation writes.
+  std::function<void(std::size_t wheel, std::size_t files, std::size_t of)> wrote{};
+};
+
 /// Writes a layer to `out`, gzip-compressed. Verifies each byte of its wheels, unless the facts
-/// about the layer are `known`: then it copies deflate streams unread. Throws Error(project) naming
-/// an invalid wheel.
+/// about the layer are `known`: then it copies deflate streams unread, and `watch` sees nothing.
+/// Throws Error(project) naming an invalid wheel.
 image::LayerFacts write_layer(const LayerGroup& layer,
                               const std::vector<ChosenWheel>& wheels,
                               const Place& place,
                               const std::function<void(std::string_view)>& out,
-                              const std::optional<image::LayerFacts>& known = {});
+                              const std::optional<image::LayerFacts>& known = {},
+                              const Watch* watch = nullptr);
 
 /// Passes to `take` each file that write_layer() writes and whose path `wants` accepts, in the same
 /// order; omits files above 16 MiB. Throws like write_layer().

@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "build/wheels/static_layout.hpp"
+#include "gpu/code_reader.hpp"
 #include "python/wheel_name.hpp"
 #include "scratch.hpp"
 #include "target.hpp"
@@ -7,7 +8,11 @@
 #include "wheel/texts.hpp"
 #include "wheel/zip.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <vector>
 
 /// Wheels, and the texts in them.
 namespace autopack::fuzz {
@@ -100,10 +105,47 @@ void wheel_texts(std::string_view bytes) {
   }
 }
 
+std::optional<gpu::LibraryCode> gpu_code_in_pieces(std::string_view bytes, std::size_t size) {
+  gpu::CodeReader reader;
+  while (!bytes.empty()) {
+    reader.take(bytes.substr(0, size));
+    bytes.remove_prefix(std::min(size, bytes.size()));
+  }
+  return reader.finish();
+}
+
+void gpu_code(std::string_view bytes) {
+  const std::size_t piece = next_byte(bytes) + std::size_t{1};
+  const auto whole = gpu_code_in_pieces(bytes, bytes.size());
+  if (gpu_code_in_pieces(bytes, piece) != whole) {
+    fail("the code depends on the size of the pieces");
+  }
+  std::uint64_t size = 0;
+  for (const auto& code : whole ? whole->code : std::vector<gpu::Code>{}) {
+    size += whole->is_damaged ? 0 : code.bytes;
+    if (code.count == 0 || code.bytes < code.count * 64) {
+      fail("code without entries");
+    }
+  }
+  if (size > bytes.size()) {
+    fail("more code than bytes");
+  }
+}
+
+void gpu_code_json(std::string_view bytes) {
+  if (const auto libraries = gpu::libraries_from_json(bytes)) {
+    if (gpu::libraries_from_json(gpu::to_json(*libraries)) != libraries) {
+      fail("GPU code does not come back");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Target> wheel_targets() {
-  return {{"zip", zip},
+  return {{"gpu_code", gpu_code},
+          {"gpu_code_json", gpu_code_json},
+          {"zip", zip},
           {"wheel_archive", wheel_archive},
           {"wheel_texts", wheel_texts},
           {"source_distribution", source_distribution}};

@@ -15,6 +15,7 @@
 #include "image/facts.hpp"
 #include "image/layer_tree.hpp"
 #include "image/manifest.hpp"
+#include "image/rebased.hpp"
 #include "image/reference.hpp"
 #include "image/source.hpp"
 #include "image/tar.hpp"
@@ -23,6 +24,7 @@
 #include "support/recording_reporter.hpp"
 #include "support/temporary_directory.hpp"
 #include "target.hpp"
+#include "verify/layer_difference.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,6 +78,23 @@ void configuration(std::string_view bytes) {
   const auto parsed = image::Configuration::parse(bytes, "it");
   parsed.platform();
   parsed.user();
+}
+
+/// An image, its base and another base, separated by lines of `---`.
+void rebase(std::string_view bytes) {
+  const auto next = [&] {
+    constexpr std::string_view mark{"\n---\n"};
+    const auto end = bytes.find(mark);
+    const std::string part{bytes.substr(0, end)};
+    bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + mark.size());
+    return part;
+  };
+  image::RebasedParts parts{.image = next()};
+  parts.before = next();
+  parts.after = next();
+  image::own_steps(parts);
+  const auto made = image::rebased_configuration(parts, {{"a", "b"}, {"c", ""}});
+  image::Configuration::parse(made, "the result");
 }
 
 void base_facts(std::string_view bytes) {
@@ -148,6 +167,18 @@ void json_lines(std::string_view bytes) {
     lines.feed(bytes.substr(at, 13));
   }
   lines.finish();
+}
+
+/// The same bytes as two layers, halved.
+void layer_comparison(std::string_view bytes) {
+  const std::size_t half = bytes.size() / 1024 * 512;
+  const auto found =
+      verify::difference({.name = "it", .reader = reader_of(bytes.substr(0, half))},
+                         {.name = "the other", .reader = reader_of(bytes.substr(half))},
+                         Cancellation{}, {.bytes = 16U << 20U, .entries = 10'000, .reported = 10});
+  if (found.files.size() > found.count) {
+    fail("more files differ than are counted");
+  }
 }
 
 void build_progress(std::string_view bytes) {
@@ -275,10 +306,12 @@ std::vector<Target> wire_targets() {
   return {{"reference", reference},
           {"manifest", manifest},
           {"configuration", configuration},
+          {"rebase", rebase},
           {"base_facts", base_facts},
           {"archive", archive},
           {"image_difference", image_difference},
           {"layer", layer},
+          {"layer_comparison", layer_comparison},
           {"unpacked_layer", unpacked_layer},
           {"root_file_system", root_file_system},
           {"challenge", challenge},

@@ -26,6 +26,7 @@ ALLOWED = {
     'lock': 'base source python project project/requirements',
     'image': 'base',
     'wheel': 'base python image',
+    'gpu': 'base',
     'state': 'base source image',
     'plan': 'base source python project/tables project/code project project/requirements project/package '
     'project/program image state',
@@ -35,21 +36,22 @@ ALLOWED = {
     'registry': 'base image http',
     'engine': 'base image http registry',
     'google': 'base image http registry',
-    'packaging': 'base source project project/program image state plan registry',
+    'packaging': 'base source project project/program image gpu state plan registry',
     'executor/remembered': 'base image state registry',
     'services': 'base image state http registry engine google packaging executor/remembered',
-    'executor': 'base python image state engine packaging executor/remembered services',
+    'executor': 'base python image gpu state engine packaging executor/remembered services',
     'bundle': 'base image',
     'publish': 'base image bundle plan registry engine packaging services',
     'build/direct': 'base image plan packaging services executor publish',
     'build/wheels': 'base source python project/tables project/code project project/requirements project/package lock image '
-    'wheel plan http index resolve engine packaging executor/remembered sbom services executor build/direct',
+    'wheel gpu plan http index resolve engine packaging executor/remembered sbom services executor build/direct',
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
     'attest': 'base source registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
     'sbom': 'base python image state',
+    'rebase': 'base python image registry packaging services executor build/direct',
     'inventory': 'base image state packaging services',
     'rootless': 'base image engine',
     'job': 'base project image packaging',
@@ -58,11 +60,12 @@ ALLOWED = {
     'slurm': 'base image bundle google job submit',
     'local': 'base image engine google job submit',
     'preflight': 'base image http registry engine google job',
-    'pipeline': 'base source python project project/requirements project/program image state plan packaging '
+    'pipeline': 'base source python project project/requirements project/program image gpu state plan packaging '
     'executor/remembered sbom attest compare engine rootless services executor publish build/direct build/wheels build/docker '
     'build/cloud job submit preflight',
-    'cli': 'base source project project/requirements project/program http engine google packaging services '
-    'executor compare inventory rootless job submit kubernetes slurm local preflight pipeline resolve',
+    'verify': 'base source image registry http packaging services executor build/wheels attest compare pipeline',
+    'cli': 'base source project project/requirements project/program gpu http engine google packaging services '
+    'executor compare rebase inventory rootless job submit kubernetes slurm local preflight pipeline verify resolve',
     '.': 'base http cli',
 }
 

@@ -95,19 +95,19 @@ std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::strin
   return wheels;
 }
 
-std::string installed_wheels_key(const packaging::Packaging& work) {
-  return "installed-" + work.plan().keys.value().dependencies;
+std::string installed_wheels_key(const std::string& dependency_key) {
+  return "installed-" + dependency_key;
 }
 
 void record_installed_wheels(const Services& services,
-                             const packaging::Packaging& work,
+                             const std::string& dependency_key,
                              const std::vector<InstalledWheel>& wheels) {
-  services.wheel_records.put(installed_wheels_key(work), to_json(wheels));
+  services.wheel_records.put(installed_wheels_key(dependency_key), to_json(wheels));
 }
 
 std::optional<std::vector<InstalledWheel>> find_installed_wheels(Services& services,
                                                                  const packaging::Packaging& work) {
-  const auto key = installed_wheels_key(work);
+  const auto key = installed_wheels_key(work.plan().keys.value().dependencies);
   if (const auto text = services.wheel_records.get(key)) {
     if (auto wheels = installed_wheels_from_json(*text)) {
       return wheels;

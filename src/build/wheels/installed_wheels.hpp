@@ -30,23 +30,30 @@ struct InstalledWheel {
   bool operator==(const InstalledWheel&) const = default;
 };
 
+/// The wheels of a dependency image.
+struct InstalledWheels {
+  std::string dependency_key{};  ///< of the image
+  std::vector<InstalledWheel> wheels{};
+};
+
 /// Returns the records of `wheels`, sorted by name. `set` contains their packages, `files` where
-/// they come from.
+/// they come from, as far as that is known.
 std::vector<InstalledWheel> installed_wheels(const std::vector<wheel::ChosenWheel>& wheels,
-                                             const lock::LockedSet& set,
-                                             const std::map<Digest, index::Download>& files);
+                                             const lock::LockedSet& set = {},
+                                             const std::map<Digest, index::Download>& files = {});
 
 /// Returns one line of JSON.
 std::string to_json(const std::vector<InstalledWheel>& wheels);
 /// Returns nothing if `text` is not such a line.
 std::optional<std::vector<InstalledWheel>> installed_wheels_from_json(std::string_view text);
 
-/// Returns the key under which a repository remembers the wheels of the dependency image of `work`.
-std::string installed_wheels_key(const packaging::Packaging& work);
+/// Returns the key under which this machine records, and a repository remembers, the wheels of a
+/// dependency image.
+std::string installed_wheels_key(const std::string& dependency_key);
 
-/// Records the wheels of the dependency image of `work` on this machine.
+/// Records the wheels of the dependency image with that key on this machine.
 void record_installed_wheels(const Services& services,
-                             const packaging::Packaging& work,
+                             const std::string& dependency_key,
                              const std::vector<InstalledWheel>& wheels);
 
 /// Returns the wheels of the dependency image of `work`: recorded on this machine, else remembered

@@ -9,6 +9,7 @@
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/chosen_file.hpp"
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/installed_wheels.hpp"
 #include "build/wheels/kept_resolution.hpp"
@@ -23,6 +24,7 @@
 #include "build/wheels/wheel_choice.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "executor/python_facts.hpp"
+#include "executor/remembered_facts.hpp"
 #include "http/client.hpp"
 #include "image/manifest.hpp"
 #include "image/tar.hpp"
@@ -274,10 +276,33 @@ namespace {
 
 using packaging::Packaging;
 
+/// What the labels of a dependency image say.
+struct LabelFacts {
+  std::size_t wheels{0};
+  std::vector<std::string> base_packages{};  ///< WheelLayers::base_packages
+  std::vector<std::string> compiled{};       ///< on the executor image
+};
+
+/// Returns the packages of `wheels` that were compiled on this executor image: an index accepts no
+/// wheels for any Linux.
+std::vector<std::string> compiled_here(const std::vector<wheel::ChosenWheel>& wheels) {
+  std::vector<std::string> names;
+  for (const auto& wheel : wheels) {
+    const auto name = python::WheelName::parse(wheel.file_name);
+    if (name && std::ranges::any_of(name->platforms, [](const auto& platform) {
+          return platform.starts_with("linux_");
+        })) {
+      names.push_back(wheel.name);
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 Configure configure_dependencies(const plan::Plan& plan,
-                                 std::size_t wheels,
+                                 LabelFacts facts,
                                  std::optional<std::int64_t> resolved_at) {
-  return [key = plan.keys.value().dependencies, wheels, resolved_at,
+  return [key = plan.keys.value().dependencies, facts = std::move(facts), resolved_at,
           with_byte_code = plan.compile_bytecode](image::Configuration& configuration) {
     if (resolved_at) {
       configuration.add_empty_history(std::string{image::chosen_versions_step}, resolved_at);
@@ -286,7 +311,11 @@ Configure configure_dependencies(const plan::Plan& plan,
     configuration.set_environment("HOME", "/home");
     configuration.set_label(packaging::dependency_key_label, key);
     if (!with_byte_code) {
-      configuration.set_label(packaging::wheels_label, std::to_string(wheels));
+      configuration.set_label(packaging::wheels_label, std::to_string(facts.wheels));
+    }
+    configuration.set_label(packaging::base_packages_label, join(facts.base_packages, ","));
+    if (!facts.compiled.empty()) {
+      configuration.set_label(packaging::compiled_label, join(facts.compiled, ","));
     }
   };
 }
@@ -341,6 +370,9 @@ WheelImage install(Services& services,
   }
   std::erase_if(wheels, [&](const auto& wheel) { return layers.has(wheel.name); });
   const std::size_t count = wheels.size();
+  LabelFacts labels{.wheels = count,
+                    .base_packages = layers.base_packages(requirements.set->provided),
+                    .compiled = compiled_here(wheels)};
   const auto fetch = [&, &where = files](const std::vector<wheel::ChosenWheel>& some) {
     std::vector<index::Download> downloads;
     for (const auto& wheel : some) {
@@ -354,6 +386,9 @@ WheelImage install(Services& services,
   for (const auto& wheel : wheels) {
     digests.emplace(wheel.name, wheel.digest);
   }
+  const auto& key = work.plan().keys.value().dependencies;
+  auto installed = installed_wheels(wheels, set, files);
+  record_installed_wheels(services, key, installed);
   auto above = own ? layers_of(*own, layers.place()) : std::vector<LayerRecipe>{};
   auto all =
       layers.recipes(std::move(wheels), base.manifest.layers.size(), fetch, std::move(above));
@@ -362,15 +397,17 @@ WheelImage install(Services& services,
   }
   auto made = make_layers(services, all.recipes);
   built.insert(requirements.remembered.begin(), requirements.remembered.end());
-  const auto installed = installed_wheels(*all.chosen, set, files);
-  record_installed_wheels(services, work, installed);
-  built.emplace(installed_wheels_key(work), to_json(installed));
-  WheelSet set_of_layers{all, made, layers.place(), std::move(built)};
+  WheelSet set_of_layers{all,
+                         made,
+                         layers.place(),
+                         std::move(built),
+                         {.dependency_key = key, .wheels = std::move(installed)}};
   if (own) {
-    services.install_records.put(work.plan().keys.value().dependencies, own->record);
+    services.install_records.put(key, own->record);
   }
-  return {.image = stack(services, std::move(base), made,
-                         configure_dependencies(work.plan(), count, requirements.resolved_at)),
+  return {.image = stack(
+              services, std::move(base), made,
+              configure_dependencies(work.plan(), std::move(labels), requirements.resolved_at)),
           .wheels = std::move(set_of_layers)};
 }
 
@@ -441,6 +478,9 @@ bool is_plain_source(const Services& services,
 ExpectedInstallation expected_installation(Services& services, const Packaging& work) {
   ExpectedInstallation expected{.obstacles = obstacles_to_wheels(work)};
   auto facts = executor::known_python(services, work.plan().base);
+  if (!facts) {
+    facts = executor::remembered_python(services, work.plan().base);
+  }
   if (!expected.obstacles.empty() || !facts) {
     return expected;
   }
@@ -493,6 +533,12 @@ ExpectedInstallation expected_installation(Services& services, const Packaging& 
                              ? package.source->directory.value_or(package.source->repository)
                              : package.name;
       expected.built.push_back(fmt::format("`{}` ({})", printable(name), *kind));
+    }
+    const auto chosen = files.choose(package).chosen;
+    const auto digest = chosen ? only_digest(package.files.at(*chosen).hashes) : std::nullopt;
+    if (digest && package.version) {
+      expected.wheels.push_back(
+          {.name = package.name, .version = package.version->str(), .digest = *digest});
     }
     if (auto one = sized(package, files)) {
       if (const auto names = requirers.find(package.name); names != requirers.end()) {

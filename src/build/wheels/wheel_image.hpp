@@ -1,6 +1,8 @@
 #pragma once
 
 #include "build/direct/assembly.hpp"
+#include "build/wheels/gpu_code.hpp"
+#include "build/wheels/installed_wheels.hpp"
 #include "build/wheels/own_package.hpp"
 #include "build/wheels/wheel_layers.hpp"
 #include "build/wheels/wheel_source.hpp"
@@ -31,10 +33,12 @@ public:
   WheelSet() = default;
 
   /// `layers` were made from `recipes`, for `place`. `texts` are further texts to remember.
+  /// `installed` are the records of the wheels.
   WheelSet(const WheelRecipes& recipes,
            const std::vector<RecipeLayer>& layers,
            wheel::Place place,
-           std::map<std::string, std::string> texts);
+           std::map<std::string, std::string> texts,
+           InstalledWheels installed);
 
   /// Returns what happened to them when `sent`, the layers above the executor image, went to the
   /// registry.
@@ -68,6 +72,7 @@ private:
   std::shared_ptr<const std::vector<wheel::ChosenWheel>> wheels_{};
   wheel::Place place_{};
   std::map<std::string, std::string> texts_{};
+  InstalledWheels installed_{};
 };
 
 /// Returns why the plan of `work` requires an engine for its requirements, one line each; empty if
@@ -113,7 +118,8 @@ struct ExpectedInstallation {
   bool own_is_built{false};  ///< its files alone do not determine it
   /// Packages that are built first, as far as known: `` `counter` (a source distribution)``.
   std::vector<std::string> built{};
-  std::vector<Sized> sized{};  ///< sorted by name
+  std::vector<Sized> sized{};            ///< sorted by name
+  std::vector<InstalledWheel> wheels{};  ///< those whose files a lock or a resolution names
 };
 
 ExpectedInstallation expected_installation(Services& services, const packaging::Packaging& work);

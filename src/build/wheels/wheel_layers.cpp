@@ -24,9 +24,6 @@ constexpr std::size_t fewest_layers{4};
 /// Directories, removals and code.
 constexpr std::size_t other_layers{3};
 
-/// Annotation of a layer with the key of its inputs.
-constexpr auto* key_annotation = "autopack.layer-key";
-
 std::string without_slash(const std::string& path) {
   return path.substr(path.find_first_not_of('/'));
 }
@@ -63,6 +60,10 @@ std::vector<std::string> WheelLayers::settle(const lock::LockedSet& set) {
   }
   for (const auto& decision : executor::decide_on_base(work_.plan().base, facts_, wanted,
                                                        executor::GpuLibraries::replaced)) {
+    for (const auto i : decision.installed) {
+      const auto& own = facts_.installed.at(i);
+      base_packages_.insert(fmt::format("{}=={}", own.name, own.version.value_or("")));
+    }
     switch (decision.action) {
       case BaseDecision::Action::install: break;
       case BaseDecision::Action::keep:
@@ -75,6 +76,15 @@ std::vector<std::string> WheelLayers::settle(const lock::LockedSet& set) {
     }
   }
   return obstacles;
+}
+
+std::vector<std::string> WheelLayers::base_packages(
+    const std::map<std::string, python::Version>& provided) const {
+  auto all = base_packages_;
+  for (const auto& [name, version] : provided) {
+    all.insert(fmt::format("{}=={}", name, version.str()));
+  }
+  return {all.begin(), all.end()};
 }
 
 void WheelLayers::remove(const std::vector<std::size_t>& distributions) {
@@ -110,8 +120,9 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
     all.recipes.push_back(removal());
   }
   all.wheels.resize(all.recipes.size());
+  const auto gpu_code = std::make_shared<GpuCodeReader>(services_, all.chosen);
   for (const auto& group : groups(*all.chosen, below, fetch)) {
-    all.recipes.push_back(layer_of(group, all.chosen));
+    all.recipes.push_back(layer_of(group, all.chosen, gpu_code));
     all.wheels.push_back(group.wheels);
     all.groups.resize(all.wheels.size());
     all.groups.back() = group;
@@ -127,7 +138,7 @@ WheelRecipes WheelLayers::recipes(std::vector<wheel::ChosenWheel> wheels,
   all.groups.resize(all.wheels.size());
   std::vector<std::string> unknown;
   for (auto& recipe : all.recipes) {
-    recipe.annotations[key_annotation] = recipe.key;
+    recipe.annotations[packaging::layer_key_annotation] = recipe.key;
     if (!is_known(recipe.key)) {
       unknown.push_back(recipe.key);
     }
@@ -217,7 +228,8 @@ LayerRecipe WheelLayers::removal() const {
 }
 
 LayerRecipe WheelLayers::layer_of(const wheel::LayerGroup& group,
-                                  const std::shared_ptr<const Wheels>& wheels) const {
+                                  const std::shared_ptr<const Wheels>& wheels,
+                                  const std::shared_ptr<GpuCodeReader>& gpu_code) const {
   std::uint64_t size = 0;
   for (const std::size_t i : group.wheels) {
     size += wheels->at(i).size;
@@ -231,9 +243,11 @@ LayerRecipe WheelLayers::layer_of(const wheel::LayerGroup& group,
                      .key = wheel::layer_key(group, *wheels, place_),
                      .size = size,
                      .is_packed = !group.part};
-  recipe.write = [group, wheels, place = place_](const image::LayerWriter::Take& out,
-                                                 const std::optional<image::LayerFacts>& known) {
-    return wheel::write_layer(group, *wheels, place, out, known);
+  recipe.write = [group, wheels, gpu_code, place = place_](
+                     const image::LayerWriter::Take& out,
+                     const std::optional<image::LayerFacts>& known) {
+    const auto watch = gpu_code->watch();
+    return wheel::write_layer(group, *wheels, place, out, known, &watch);
   };
   return recipe;
 }

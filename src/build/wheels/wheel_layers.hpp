@@ -2,15 +2,18 @@
 
 #include "build/direct/recipes.hpp"
 #include "build/wheels/byte_code.hpp"
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/wheel_lists.hpp"
 #include "executor/base_distributions.hpp"
 #include "executor/python_facts.hpp"
 #include "lock/locked_set.hpp"
 #include "packaging/packaging.hpp"
+#include "python/version.hpp"
 #include "services/services.hpp"
 #include "wheel/layers.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -45,6 +48,11 @@ public:
   /// Returns true for a package that the image already has; call settle() first.
   bool has(const std::string& name) const { return kept_.contains(name); }
 
+  /// Returns the packages of the image that the set counts on, replaces or hides: `numpy==2.1.0`,
+  /// sorted; `provided` are those that its lock leaves to the image. Call settle() first.
+  std::vector<std::string> base_packages(
+      const std::map<std::string, python::Version>& provided) const;
+
   /// Adds byte code made by `compiler` to the layers of wheels.
   void compile_with(ByteCompiler compiler) {
     compiler_ = std::make_shared<const ByteCompiler>(std::move(compiler));
@@ -76,7 +84,8 @@ private:
   bool is_known(const std::string& key) const;
   LayerRecipe removal() const;
   LayerRecipe layer_of(const wheel::LayerGroup& group,
-                       const std::shared_ptr<const Wheels>& wheels) const;
+                       const std::shared_ptr<const Wheels>& wheels,
+                       const std::shared_ptr<GpuCodeReader>& gpu_code) const;
 
   Services& services_;
   const packaging::Packaging& work_;
@@ -85,6 +94,7 @@ private:
   std::shared_ptr<const ByteCompiler> compiler_{};  ///< null: no byte code
   std::set<std::string> kept_{};                    ///< packages that the image has
   std::set<std::string> removed_{};                 ///< paths of files of the image
+  std::set<std::string> base_packages_{};
 };
 
 }  // namespace autopack::build

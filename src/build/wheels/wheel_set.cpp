@@ -1,3 +1,4 @@
+#include "build/wheels/gpu_code.hpp"
 #include "build/wheels/remembered_wheels.hpp"
 #include "build/wheels/wheel_image.hpp"
 #include "build/wheels/wheel_lists.hpp"
@@ -24,8 +25,12 @@ bool is_remembered(const RememberedFacts& remembered, const std::string& key) {
 WheelSet::WheelSet(const WheelRecipes& recipes,
                    const std::vector<RecipeLayer>& layers,
                    wheel::Place place,
-                   std::map<std::string, std::string> texts)
-    : wheels_{recipes.chosen}, place_{std::move(place)}, texts_{std::move(texts)} {
+                   std::map<std::string, std::string> texts,
+                   InstalledWheels installed)
+    : wheels_{recipes.chosen},
+      place_{std::move(place)},
+      texts_{std::move(texts)},
+      installed_{std::move(installed)} {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers_.push_back({.key = layers[i].recipe->key,
                        .facts = layers[i].layer.facts,
@@ -88,7 +93,7 @@ std::size_t WheelSet::remembered() const {
 RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
                                                   const image::BaseFacts& executor) const {
   return [&services, layers = layers_, wheels = wheels_, place = place_, texts = texts_,
-          base = executor](const RememberedFacts& remembered) {
+          installed = installed_, base = executor](const RememberedFacts& remembered) {
     NewFacts new_facts = executor::new_facts_of(services, base, remembered);
     for (const auto& layer : layers) {
       if (layer.facts && *layer.facts) {
@@ -105,6 +110,8 @@ RepositoryFacts::FindNewFacts WheelSet::new_facts(const Services& services,
     }
     new_facts.texts[remembered_wheels_key] = to_json(known_wheels(services, *wheels));
     new_facts.texts.insert(texts.begin(), texts.end());
+    new_facts.texts[installed_wheels_key(installed.dependency_key)] =
+        to_json_with_code(services, installed.wheels);
     return new_facts;
   };
 }

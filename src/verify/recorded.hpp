@@ -1,0 +1,44 @@
+#pragma once
+
+#include "attest/provenance.hpp"
+#include "base/digest.hpp"
+#include "image/source.hpp"
+#include "services/services.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace autopack::verify {
+
+/// What an image says about how it was made.
+struct Recorded {
+  std::string platform{};
+  std::optional<std::string> base_name{};  ///< absent for a base in files
+  std::optional<Digest> base_digest{};
+  std::optional<std::int64_t> time{};              ///< of its files, in seconds since 1970
+  std::optional<std::string> commit{};             ///< absent if it does not say
+  bool is_dirty{false};                            ///< its files were not those of the commit
+  bool has_byte_code{false};                       ///< made with `--compile-bytecode`
+  std::map<std::string, std::string> labels{};     ///< about git: part of the key
+  std::optional<attest::Provenance> provenance{};  ///< absent: only what the image itself says
+  std::optional<std::string> rebased_from{};       ///< it was moved to another base
+};
+
+/// True for a commit's hash; nothing else of an image may reach git.
+bool is_commit(std::string_view text);
+
+/// Returns the provenance that is attached to the image `digest` in the registry that `name` names;
+/// nothing if there is none that can be used. It need not be signed: it only says how to rebuild.
+std::optional<attest::Provenance> attached_provenance(Services& services,
+                                                      const std::string& name,
+                                                      const Digest& digest);
+
+/// Reads the labels and the history of `image`. Throws Error(remote) if its configuration cannot be
+/// read, or if autopack did not make it.
+Recorded recorded_in(const image::Source& image);
+
+}  // namespace autopack::verify
