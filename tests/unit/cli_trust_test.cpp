@@ -87,6 +87,7 @@ TEST_CASE("settings of a project do not reach beyond it by themselves") {
       {"local-package-path", "local-package-path: ..", "explain"},
       {"access-token-file", "access-token-file: /etc/passwd", "explain"},
       {"output", "output: \"oci:/tmp/x\"", "build"},
+      {"sbom", "sbom: ../all.cdx.json", "build"},
       {"gcs", "gcs: b=/etc", "submit"},
       {"submitter", "submitter: local", "submit"},
       {"config", "config: ../job.yaml", "submit"},
