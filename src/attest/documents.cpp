@@ -80,11 +80,11 @@ std::vector<Input> inputs_of(Services& services, const Packaging& work) {
   if (services.repository_facts && base.digest) {
     services.repository_facts->read(*base.digest, work.plan().platform);
   }
-  if (auto resolution = build::find_resolution(services, work)) {
+  if (const auto resolution = build::find_resolution(services, work)) {
     inputs.push_back({.role = Input::Role::resolution,
                       .name = "pylock.toml",
                       .digest = {{"sha256", sha256(*resolution).hex()}},
-                      .content = std::move(resolution)});
+                      .content = resolution});
   }
   for (auto& wheel : build::find_installed_wheels(services, work)
                          .value_or(std::vector<build::InstalledWheel>{})) {

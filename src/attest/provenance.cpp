@@ -110,7 +110,7 @@ public:
                                                       : std::nullopt;
   }
 
-  bool truth(const json& object, const char* key) const {
+  static bool truth(const json& object, const char* key) {
     return object.is_object() && object.contains(key) && object[key] == json(true);
   }
 

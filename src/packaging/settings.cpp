@@ -42,27 +42,27 @@ void apply(const Settings& given, Request& request) {
 
 Settings settings_of(const Request& request) {
   const auto& project = request.project;
-  Settings settings{.executor_image_uri = non_empty(request.executor_image),
-                    .script = project.script,
-                    .python_module = project.module,
-                    .requirements = list_of(project.requirements),
-                    .extra_packages = list_of(project.extra_packages),
-                    .extra_dirs = list_of(project.extra_dirs),
-                    .include = list_of(project.include),
-                    .exclude = list_of(project.exclude),
-                    .system_packages = list_of(request.options.system_packages),
-                    .launcher = project.launcher,
-                    .command = list_of(project.command),
-                    .requirements_file = list_of(project.requirement_files),
-                    .lock = project.lock,
-                    .extra = list_of(project.package_extras),
-                    .group = list_of(project.groups)};
+  Settings all{.executor_image_uri = non_empty(request.executor_image),
+               .script = project.script,
+               .python_module = project.module,
+               .requirements = list_of(project.requirements),
+               .extra_packages = list_of(project.extra_packages),
+               .extra_dirs = list_of(project.extra_dirs),
+               .include = list_of(project.include),
+               .exclude = list_of(project.exclude),
+               .system_packages = list_of(request.options.system_packages),
+               .launcher = project.launcher,
+               .command = list_of(project.command),
+               .requirements_file = list_of(project.requirement_files),
+               .lock = project.lock,
+               .extra = list_of(project.package_extras),
+               .group = list_of(project.groups)};
   std::vector<std::string> variables;
   for (const auto& [name, value] : request.options.build_environment) {
     variables.push_back(name + "=" + value);
   }
-  settings.build_env = list_of(variables);
-  return settings;
+  all.build_env = list_of(variables);
+  return all;
 }
 
 }  // namespace autopack::packaging
