@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "job/flags.hpp"
 #include "job/job.hpp"
 #include "job/prices.hpp"
 
@@ -25,7 +26,8 @@ void report_cost(const Session& session,
                  const std::optional<std::string>& region,
                  nlohmann::json& object);
 
-/// Returns the machines that the settings files name, as a job; nothing if they name none.
+/// Returns the machines that `own`, else the settings files name, as a job; nothing if they name
+/// none.
 std::optional<job::Job> job_of_settings(const Session& session, const job::PoolFlags& own = {});
 
 }  // namespace autopack::cli

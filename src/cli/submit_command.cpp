@@ -6,6 +6,7 @@
 #include "cli/cluster_actions.hpp"
 #include "cli/cluster_options.hpp"
 #include "cli/command.hpp"
+#include "cli/container_options.hpp"
 #include "cli/detached.hpp"
 #include "cli/explanation_page.hpp"
 #include "cli/flag_words.hpp"

@@ -236,13 +236,16 @@ image::LayerFacts write_layer(const LayerGroup& layer,
   std::vector<std::size_t> seen(layer.wheels.size());
   const auto all = for_each_file(layer, wheels, place, [&](const LayerFile& one) {
     ++seen[one.place];
+    if (!looks || one.file.member == nullptr) {
+      written.add(one.wheel, one.file, {});
+      return;
+    }
     const auto wheel = layer.wheels[one.place];
-    const auto* member = one.file.member;
-    const auto look = looks && member != nullptr ? watch->begin(wheel, member->name, member->size)
-                                                 : Watch::Take{};
+    const auto& member = *one.file.member;
+    const auto look = watch->begin(wheel, member.name, member.size);
     written.add(one.wheel, one.file, look);
     if (look) {
-      watch->end(wheel, member->name, member->size);
+      watch->end(wheel, member.name, member.size);
     }
   });
   auto facts = written.finish();

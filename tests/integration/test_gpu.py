@@ -3,6 +3,7 @@
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -36,7 +37,9 @@ class Gpu(unittest.TestCase):
         late = {'late/_C.so': gpu_library.library([gpu_library.container(['70', 'ptx70'])])}
         several = {f'several/libseveral_cuda{cuda}.so': gpu_library.library([gpu_library.container(names)])
                    for cuda, names in (('118', ['60', '70', '80']), ('130', ['75', '80', '100']))}
-        cls.wheels = {(name, version): gpu_library.write_wheel(cls.house, name, version, libraries)
+        # An engine has the images of earlier runs, whose wheels nobody reads again.
+        unique = os.urandom(8)
+        cls.wheels = {(name, version): gpu_library.write_wheel(cls.house, name, version, {**libraries, f'{name}/unique': unique})
                       for name, version, libraries in (
                           ('torch', '2.15.0', torch), ('narrow', '1.0', narrow), ('narrow', '0.9', wide),
                           ('late', '1.0', late), ('several', '1.0', several))}

@@ -83,7 +83,7 @@ TEST_CASE("entries of other kinds are stepped over") {
 }
 
 TEST_CASE("the CUDA version is that of a library which the dynamic section names") {
-  const auto version = [](GpuLibrary library) {
+  const auto version = [](const GpuLibrary& library) {
     auto last = library;
     last.has_names_last = true;
     last.containers.push_back(gpu_container({{.architecture = 90}}));
@@ -105,14 +105,13 @@ TEST_CASE("the CUDA version is that of a library which the dynamic section names
 
 TEST_CASE("only 64-bit ELF files have GPU code") {
   const auto container = gpu_container({{.architecture = 75}});
-  const std::vector<std::string> texts{"",
-                                       "\x7f"
-                                       "ELF",
-                                       std::string(5000, '\0') + container,
-                                       "\x7f"
-                                       "ELF\x01\x01" +
-                                           container,
-                                       "PK" + container};
+  const std::string elf{
+      "\x7f"
+      "ELF"};
+  std::vector<std::string> texts{"", elf};
+  texts.push_back(std::string(5000, '\0') + container);
+  texts.push_back(elf + "\x01\x01" + container);
+  texts.push_back("PK" + container);
   for (const auto& text : texts) {
     CHECK_FALSE(read(text, 100));
     CHECK_FALSE(read(text, 1));
