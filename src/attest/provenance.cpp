@@ -81,6 +81,10 @@ json input_json(const Input& input) {
   return written;
 }
 
+bool is_true(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object[key] == json(true);
+}
+
 /// Reads a predicate; everything that is missing or has another type is a fault.
 class Reading {
 public:
@@ -110,22 +114,6 @@ public:
                                                       : std::nullopt;
   }
 
-  static bool truth(const json& object, const char* key) {
-    return object.is_object() && object.contains(key) && object[key] == json(true);
-  }
-
-  Settings settings(const json& object) const {
-    Settings settings;
-    for (const auto& setting : packaging::settings) {
-      const std::string key{setting.key};
-      if (object.contains(key)) {
-        std::visit([&](const auto where) { read(object[key], key, settings.*where); },
-                   setting.member);
-      }
-    }
-    return settings;
-  }
-
   Input input(const json& object) const {
     Input input{.name = text_at(object, "name"), .uri = text_at(object, "uri")};
     const auto role = text(at(object, "annotations"), role_annotation);
@@ -151,7 +139,6 @@ public:
     return input;
   }
 
-private:
   void read(const json& value, const std::string& key, Settings::Text& text) const {
     if (!value.is_string()) {
       throw fault(fmt::format("its setting `{}` is not a text", key));
@@ -168,8 +155,21 @@ private:
     list = value.get<std::vector<std::string>>();
   }
 
+private:
   const std::string& what_;
 };
+
+Settings settings_in(const json& object, const Reading& reading) {
+  Settings settings;
+  for (const auto& setting : packaging::settings) {
+    const std::string key{setting.key};
+    if (object.contains(key)) {
+      std::visit([&](const auto where) { reading.read(object[key], key, settings.*where); },
+                 setting.member);
+    }
+  }
+  return settings;
+}
 
 json external_parameters(const Provenance& provenance) {
   json parameters{{"settings", settings_json(provenance.settings)},
@@ -264,12 +264,12 @@ Provenance provenance_of(const Statement& statement, const std::string& what) {
     throw reading.fault("its `resolvedDependencies` are not a list");
   }
   Provenance provenance{
-      .settings = reading.settings(reading.at(external, "settings")),
+      .settings = settings_in(reading.at(external, "settings"), reading),
       .platform = reading.text(external, "platform"),
       .engine = reading.text(external, "engine"),
       .resolver = reading.text(external, "resolver"),
-      .compiles_bytecode = reading.truth(external, "compile-bytecode"),
-      .labels_git = reading.truth(external, "label-git"),
+      .compiles_bytecode = is_true(external, "compile-bytecode"),
+      .labels_git = is_true(external, "label-git"),
       .dockerfile = reading.given_text(external, "dockerfile"),
       .templates = reading.given_text(external, "templates"),
       .source_date_epoch = reading.given_text(external, "SOURCE_DATE_EPOCH"),
