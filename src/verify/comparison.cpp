@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "compare/contents.hpp"
 #include "image/manifest.hpp"
+#include "packaging/packaging.hpp"
 
 #include <fmt/format.h>
 
@@ -73,15 +74,24 @@ std::map<std::string, std::string> settings_of(const Cancellation& cancellation,
   return compare::read_image(cancellation, source, {ids.begin(), ids.end()}).configuration;
 }
 
+/// Returns true for a label that autopack did not always write: the same inputs give an image with
+/// or without it.
+bool is_optional(const std::string& setting) {
+  return setting == std::string{"Labels "} + packaging::base_packages_label ||
+         setting == std::string{"Labels "} + packaging::compiled_label;
+}
+
+/// Returns the changes from the settings of a rebuilt image, `before`, to those of the image.
 std::vector<compare::Change<std::string>> changes(const std::map<std::string, std::string>& before,
                                                   const std::map<std::string, std::string>& after) {
   std::vector<compare::Change<std::string>> all;
   for (const auto& [name, value] : before) {
     const auto there = after.find(name);
-    if (there == after.end() || there->second != value) {
+    const bool is_absent = there == after.end();
+    if (is_absent ? !is_optional(name) : there->second != value) {
       all.push_back({.name = name,
                      .before = value,
-                     .after = there == after.end() ? std::nullopt : std::optional{there->second}});
+                     .after = is_absent ? std::nullopt : std::optional{there->second}});
     }
   }
   for (const auto& [name, value] : after) {

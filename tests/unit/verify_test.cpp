@@ -120,6 +120,15 @@ TEST_CASE("a changed setting of the configuration differs") {
         "`2`\n");
 }
 
+TEST_CASE("an image without a label that older versions did not write is equal") {
+  const ImageContent layer{only_a};
+  const nlohmann::json label{{"Labels", {{"autopack.base-packages", "six"}}}};
+  const nlohmann::json other{{"Labels", {{"autopack.base-packages", "idna"}}}};
+  CHECK_FALSE(compare(image_with({layer}), image_with({layer}, label)).differs());
+  CHECK(compare(image_with({layer}, label), image_with({layer})).differs());
+  CHECK(compare(image_with({layer}, label), image_with({layer}, other)).differs());
+}
+
 TEST_CASE("layers are compared with limits") {
   const ImageContent large{{"a", std::string(1000, 'x')}};
   CHECK_THROWS_AS(difference(large, large, {.bytes = 999}), Error);
