@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr auto* files_key = "files of distributions";
+constexpr auto* files_key = "files-of-distributions";
 
 /// Returns the facts that the repository remembers now.
 std::optional<Record> read_remembered(Services& services,

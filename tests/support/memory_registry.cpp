@@ -62,13 +62,12 @@ http::Response MemoryRegistry::send(const http::Request& request) {
   if (!url || at == std::string::npos) {
     throw std::runtime_error{"no registry answers " + request.url};
   }
-  std::string body = body_of(request);
+  const std::string body = body_of(request);
   http::Response response;
   {
     const std::lock_guard lock{mutex_};
     requests_.push_back(request.method + " " + request.url.substr(at));
-    response =
-        answer(request, std::string_view{request.url}.substr(at + api.size()), std::move(body));
+    response = answer(request, std::string_view{request.url}.substr(at + api.size()), body);
   }
   hand_over(request, response);
   return response;
@@ -80,7 +79,7 @@ std::unique_ptr<http::Stream> MemoryRegistry::upgrade(const http::Request& reque
 
 http::Response MemoryRegistry::answer(const http::Request& request,
                                       std::string_view path,
-                                      std::string body) {
+                                      const std::string& body) {
   const auto mark = path.find('?');
   const std::string_view query =
       mark == std::string_view::npos ? std::string_view{} : path.substr(mark + 1);
@@ -276,7 +275,7 @@ std::string MemoryRegistry::add_image(const std::string& repository,
     blobs_[sha256(bytes).str()] = bytes;
     held.blobs[sha256(bytes).str()] = true;
   }
-  const std::string digest = sha256(text).str();
+  std::string digest = sha256(text).str();
   held.manifests[digest] = text;
   held.tags[tag] = digest;
   return digest;

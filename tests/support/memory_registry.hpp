@@ -47,7 +47,9 @@ private:
     std::map<std::string, bool> blobs{};             ///< existing digests
   };
 
-  http::Response answer(const http::Request& request, std::string_view path, std::string body);
+  http::Response answer(const http::Request& request,
+                        std::string_view path,
+                        const std::string& body);
   http::Response manifests(const http::Request& request,
                            const std::string& name,
                            const std::string& reference,
