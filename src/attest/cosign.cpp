@@ -63,18 +63,28 @@ std::string Cosign::sign(const std::string& statement) {
   write_file(path("signing-config.json"), signing_configuration);
   write_file(path("trusted-root.json"), trusted_root);
   write_file(path("statement.json"), statement);
-  const auto result =
-      run_process({program_, "attest-blob", "--yes", "--key", key_, "--statement",
-                   path("statement.json"), "--bundle", path("bundle.json"), "--signing-config",
-                   path("signing-config.json"), "--trusted-root", path("trusted-root.json")},
-                  "", {.cancellation = services_.cancellation});
+  run({"attest-blob", "--yes", "--key", key_, "--statement", path("statement.json"), "--bundle",
+       path("bundle.json"), "--signing-config", path("signing-config.json"), "--trusted-root",
+       path("trusted-root.json")},
+      "sign with the key");
+  return read_file(path("bundle.json"));
+}
+
+std::string Cosign::public_key() {
+  return run({"public-key", "--key", key_}, "read the public key of");
+}
+
+std::string Cosign::run(const std::vector<std::string>& words, const std::string& what) {
+  std::vector<std::string> command{program_};
+  command.insert(command.end(), words.begin(), words.end());
+  auto result = run_process(command, "", {.cancellation = services_.cancellation});
   if (!result || result->status != 0) {
     throw Error(ErrorKind::environment,
-                fmt::format("cosign could not sign with the key `{}`", printable(key_)))
+                fmt::format("cosign could not {} `{}`", what, printable(key_)))
         .cause(result ? last_lines(result->errors) : "it did not start")
         .hint("the variable COSIGN_PASSWORD contains the password of an encrypted key");
   }
-  return read_file(path("bundle.json"));
+  return std::move(result->output);
 }
 
 }  // namespace autopack::attest

@@ -3,6 +3,7 @@
 #include "services/services.hpp"
 
 #include <string>
+#include <vector>
 
 namespace autopack::attest {
 
@@ -18,7 +19,12 @@ public:
   /// cosign's message if it fails, and Interrupted.
   std::string sign(const std::string& statement);
 
+  /// Returns the public key of the key in PEM form. Throws like sign().
+  std::string public_key();
+
 private:
+  std::string run(const std::vector<std::string>& words, const std::string& what);
+
   Services& services_;
   std::string program_;
   std::string key_;

@@ -4,10 +4,12 @@
 #include "attest/cosign.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
+#include "base/signature.hpp"
 #include "base/text.hpp"
 #include "base/timestamp.hpp"
 #include "base/url.hpp"
 #include "build/wheels/installed_wheels.hpp"
+#include "image/file_reference.hpp"
 #include "registry/referrers.hpp"
 #include "services/repositories.hpp"
 #include "source/git.hpp"
@@ -19,9 +21,13 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
+#include <system_error>
 #include <utility>
+#include <variant>
 
 namespace autopack::attest {
 
@@ -64,11 +70,60 @@ std::string time_of_build(const Services& services) {
   return in_rfc3339(seconds);
 }
 
+/// Returns `path` without directories of this machine: relative to `directory`, the project's, or
+/// the file name alone if it is elsewhere.
+std::string published_path(const std::string& path, const std::filesystem::path& directory) {
+  const std::filesystem::path given{path};
+  if (given.is_relative() && !path.starts_with('~')) {
+    return path;
+  }
+  std::error_code ignored;
+  const auto relative =
+      given.lexically_relative(std::filesystem::absolute(directory, ignored)).generic_string();
+  return relative.empty() || relative.starts_with("..") ? given.filename().string() : relative;
+}
+
+/// Returns an image's name as it is, and one that names files without their directory.
+std::string without_directory(const std::string& reference) {
+  const auto colon = reference.find(':');
+  return image::names_files(reference)
+             ? reference.substr(0, colon + 1) +
+                   std::filesystem::path{reference.substr(colon + 1)}.filename().string()
+             : reference;
+}
+
+/// Returns the settings of `request` without directories of this machine.
+packaging::Settings published_settings(const packaging::Request& request) {
+  auto settings = packaging::settings_of(request);
+  const auto& directory = request.project.directory;
+  if (auto& executor = settings.executor_image_uri) {
+    executor = without_directory(*executor);
+  }
+  for (const auto& setting : packaging::settings) {
+    if (setting.completion != packaging::Setting::Completion::files &&
+        setting.reach == packaging::Setting::Reach::nothing) {
+      continue;
+    }
+    if (const auto* text =
+            std::get_if<packaging::Settings::Text packaging::Settings::*>(&setting.member);
+        text != nullptr && settings.*(*text)) {
+      settings.*(*text) = published_path(*(settings.*(*text)), directory);
+    } else if (const auto* list =
+                   std::get_if<packaging::Settings::List packaging::Settings::*>(&setting.member);
+               list != nullptr && settings.*(*list)) {
+      for (auto& path : *(settings.*(*list))) {
+        path = published_path(path, directory);
+      }
+    }
+  }
+  return settings;
+}
+
 std::vector<Input> inputs_of(Services& services, const Packaging& work) {
   const auto& base = work.plan().base;
   std::vector<Input> inputs;
   if (!base.reference.empty()) {
-    Input executor{.role = Input::Role::executor_image, .name = base.reference};
+    Input executor{.role = Input::Role::executor_image, .name = without_directory(base.reference)};
     if (base.digest) {
       executor.digest = {{"sha256", base.digest->hex()}};
     }
@@ -128,6 +183,9 @@ bool is_same_kind(const registry::Referrer& referrer, const registry::Attachment
          });
 }
 
+/// Nobody signs an image more often.
+constexpr std::size_t most_bundles{200};
+
 class Attaching {
 public:
   Attaching(Services& services, const Packaging& work, packaging::Image& image)
@@ -144,6 +202,10 @@ public:
           .hint("something removes images there; build it again");
     }
     there_ = registry::find_referrers(*repository_, digest_);
+    if (const auto& key = work_.request().signing_key) {
+      cosign_.emplace(services_, *key);
+      signed_ = types_signed_with_key();
+    }
     documents.insert(documents.begin(), {.name = "provenance",
                                          .media_type = statement_media_type,
                                          .predicate_type = predicate_type::provenance,
@@ -151,7 +213,7 @@ public:
     for (const auto& document : documents) {
       prepare(document);
     }
-    if (work_.request().signing_key) {
+    if (cosign_) {
       sign();
     }
     std::vector<std::string> names;
@@ -174,17 +236,43 @@ private:
     std::string text{};
   };
 
+  /// True if a document of that kind is attached; who attached it is not known.
   bool has(const registry::Attachment& attachment) const {
     return std::ranges::any_of(there_, [&](const registry::Referrer& referrer) {
       return is_same_kind(referrer, attachment);
     });
   }
 
+  /// Returns the types of the attached statements about the image that the key signed. A bundle of
+  /// somebody else does not count.
+  std::set<std::string> types_signed_with_key() {
+    std::set<std::string> types;
+    std::optional<PublicKey> key;
+    std::size_t read = 0;
+    for (const auto& referrer : there_) {
+      if (referrer.artifact_type != bundle_media_type || ++read > most_bundles) {
+        continue;
+      }
+      if (!key) {
+        key.emplace(cosign_->public_key(), "the output of cosign");
+      }
+      try {
+        const auto bundle = parse_bundle(registry::read_attachment(*repository_, referrer), "it");
+        if (const auto statement = verified_statement(bundle, *key, digest_, "it")) {
+          types.insert(statement->predicate_type);
+        }
+      } catch (const Error& error) {
+        services_.reporter->detail(
+            fmt::format("an attached bundle cannot be used: {}", error.what()));
+      }
+    }
+    return types;
+  }
+
   void prepare(const Document& document) {
     auto plain = plain_attachment(document);
     const bool lacks_plain = !has(plain);
-    const bool lacks_signed =
-        work_.request().signing_key && !has(bundle_attachment(document.predicate_type));
+    const bool lacks_signed = cosign_ && !signed_.contains(document.predicate_type);
     if (!lacks_plain && !lacks_signed) {
       return;
     }
@@ -205,31 +293,22 @@ private:
   }
 
   void sign() {
-    if (!has(bundle_attachment(predicate_type::signature))) {
+    if (!signed_.contains(predicate_type::signature)) {
       unsigned_.push_back({.name = "image",
                            .predicate_type = predicate_type::signature,
                            .text = statement_text("", digest_, predicate_type::signature,
                                                   nlohmann::json::object())});
     }
-    Cosign cosign{services_, *work_.request().signing_key};
     for (const auto& one : unsigned_) {
       auto attachment = bundle_attachment(one.predicate_type);
-      attachment.bytes = cosign.sign(one.text);
+      attachment.bytes = cosign_->sign(one.text);
       prepared_.push_back({.name = "signed " + one.name, .attachment = std::move(attachment)});
     }
   }
 
-  /// Returns the attached provenance of a reused image, else a new one.
+  /// Returns a statement of this run's own: signing a fetched one would vouch for a stranger's
+  /// text.
   std::string provenance_statement() {
-    for (const auto& referrer : there_) {
-      if (referrer.artifact_type == statement_media_type) {
-        auto text = registry::read_attachment(*repository_, referrer);
-        const auto statement = parse_statement(text, "an attached document");
-        if (statement.predicate_type == predicate_type::provenance && statement.is_about(digest_)) {
-          return text;
-        }
-      }
-    }
     return statement_text(image_.repository, digest_, predicate_type::provenance,
                           to_json(make_provenance(services_, work_, image_)));
   }
@@ -240,6 +319,8 @@ private:
   Digest digest_;
   std::unique_ptr<registry::Repository> repository_;
   std::vector<registry::Referrer> there_{};
+  std::optional<Cosign> cosign_{};
+  std::set<std::string> signed_{};  ///< types of predicates that the key has signed already
   std::vector<Unsigned> unsigned_{};
   std::vector<Prepared> prepared_{};
 };
@@ -251,7 +332,7 @@ Provenance make_provenance(Services& services,
                            const packaging::Image& image) {
   const auto& request = work.request();
   const auto& keys = work.plan().keys.value();
-  Provenance provenance{.settings = packaging::settings_of(request),
+  Provenance provenance{.settings = published_settings(request),
                         .platform = work.plan().platform,
                         .engine = image.engine,
                         .resolver = request.resolver == packaging::Resolver::uv ? "uv" : "engine",
@@ -265,10 +346,10 @@ Provenance make_provenance(Services& services,
                         .finished = time_of_build(services),
                         .inputs = inputs_of(services, work)};
   if (const auto& own = request.project.dockerfile) {
-    provenance.dockerfile = own->string();
+    provenance.dockerfile = published_path(own->string(), request.project.directory);
   }
   if (const auto& templates = request.options.templates) {
-    provenance.templates = templates->string();
+    provenance.templates = published_path(templates->string(), request.project.directory);
   }
   return provenance;
 }

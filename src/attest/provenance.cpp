@@ -40,14 +40,20 @@ void set_given(json& object, const char* key, const std::optional<T>& value) {
   }
 }
 
-/// Returns a copy without logins.
+/// Returns a copy without the logins and the query values of URLs in it.
 std::string without_login(const std::string& text) {
-  return redact_credentials(text);
+  auto words = split(redact_credentials(text), ' ');
+  for (auto& word : words) {
+    if (word.find("://") != std::string::npos && word.find('?') != std::string::npos) {
+      word = redact_url(word);
+    }
+  }
+  return join(words, " ");
 }
 
 std::vector<std::string> without_login(std::vector<std::string> texts) {
   std::ranges::transform(texts, texts.begin(),
-                         [](const std::string& text) { return redact_credentials(text); });
+                         [](const std::string& text) { return without_login(text); });
   return texts;
 }
 

@@ -16,9 +16,6 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// More documents about one image are not a list that a person made.
-constexpr std::size_t most_referrers{10'000};
-
 /// The configuration of a manifest that has none (OCI image specification 1.1, guidance for
 /// artifacts).
 constexpr auto* empty_type = "application/vnd.oci.empty.v1+json";

@@ -3,6 +3,7 @@
 #include "image/manifest.hpp"
 #include "registry/client.hpp"
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ struct Attachment {
   std::string bytes{};
   std::map<std::string, std::string> annotations{};  ///< of its manifest
 };
+
+/// So many documents about one image are read; more are not what people attach.
+inline constexpr std::size_t most_referrers{10'000};
 
 /// Returns the entries of an index of referrers. Skips entries without a SHA-256 digest. Throws
 /// Error(remote) naming `what` if `text` is not an index, or lists too many.

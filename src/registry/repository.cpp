@@ -351,6 +351,10 @@ public:
       }
       const auto more = parse_referrers(response.body, "the list of documents");
       found.insert(found.end(), more.begin(), more.end());
+      if (found.size() > most_referrers) {
+        throw Error(ErrorKind::remote, fmt::format("`{}` has more than {} documents",
+                                                   name_of(subject.str()), most_referrers));
+      }
       const auto next = next_page(response.header("link").value_or(""));
       url = next && !more.empty() ? std::optional{caller_.locate(*url, *next)} : std::nullopt;
     }

@@ -50,6 +50,9 @@ bool is_in_registry(const std::string& name) {
          image::Reference::parse(name).names_registry();
 }
 
+/// So many documents of one kind are read; nobody attaches more.
+constexpr std::size_t most_documents{200};
+
 /// Returns the provenance in `referrer` if it is about `digest`.
 std::optional<attest::Provenance> provenance_in(registry::Repository& repository,
                                                 const registry::Referrer& referrer,
@@ -75,8 +78,9 @@ std::optional<attest::Provenance> attached_provenance(Services& services,
   const auto reference = image::Reference::parse(name);
   try {
     const auto repository = open_repository(services, reference, registry::Access::pull);
+    std::size_t read = 0;
     for (const auto& referrer : registry::find_referrers(*repository, digest)) {
-      if (referrer.artifact_type != attest::statement_media_type) {
+      if (referrer.artifact_type != attest::statement_media_type || ++read > most_documents) {
         continue;
       }
       if (auto provenance = provenance_in(*repository, referrer, digest)) {
@@ -93,6 +97,28 @@ std::optional<attest::Provenance> attached_provenance(Services& services,
   return std::nullopt;
 }
 
+namespace {
+
+/// Adds the statement in `referrer` to `documents` if `key` signed it.
+void add_signed(registry::Repository& repository,
+                const registry::Referrer& referrer,
+                const PublicKey& key,
+                const Digest& digest,
+                SignedDocuments& documents) {
+  constexpr auto* what = "an attached bundle";
+  const auto bundle = attest::parse_bundle(registry::read_attachment(repository, referrer), what);
+  const auto statement = attest::verified_statement(bundle, key, digest, what);
+  if (!statement) {
+    return;
+  }
+  documents.predicate_types.insert(statement->predicate_type);
+  if (statement->predicate_type == attest::predicate_type::provenance) {
+    documents.provenance = attest::provenance_of(*statement, what);
+  }
+}
+
+}  // namespace
+
 SignedDocuments signed_documents(Services& services,
                                  const std::string& name,
                                  const Digest& digest,
@@ -107,20 +133,16 @@ SignedDocuments signed_documents(Services& services,
   SignedDocuments documents;
   const auto repository =
       open_repository(services, image::Reference::parse(name), registry::Access::pull);
+  std::size_t read = 0;
   for (const auto& referrer : registry::find_referrers(*repository, digest)) {
-    if (referrer.artifact_type != attest::bundle_media_type) {
+    if (referrer.artifact_type != attest::bundle_media_type || ++read > most_documents) {
       continue;
     }
-    constexpr auto* what = "an attached bundle";
-    const auto bundle =
-        attest::parse_bundle(registry::read_attachment(*repository, referrer), what);
-    const auto statement = attest::verified_statement(bundle, key, digest, what);
-    if (!statement) {
-      continue;
-    }
-    documents.predicate_types.insert(statement->predicate_type);
-    if (statement->predicate_type == attest::predicate_type::provenance) {
-      documents.provenance = attest::provenance_of(*statement, what);
+    try {
+      add_signed(*repository, referrer, key, digest, documents);
+    } catch (const Error& error) {
+      // Anyone who can push there can attach something else; it must not hide what is signed.
+      services.reporter->detail(fmt::format("an attached bundle cannot be used: {}", error.what()));
     }
   }
   if (documents.predicate_types.empty()) {

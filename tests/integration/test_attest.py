@@ -8,12 +8,15 @@ import subprocess
 import unittest
 
 import secret_watch
+import stored_image
 import testbed
 from repositories import git
 from testbed import autopack
 
 STATEMENT = 'application/vnd.in-toto+json'
 BUNDLE = 'application/vnd.dev.sigstore.bundle.v0.3+json'
+MANIFEST = 'application/vnd.oci.image.manifest.v1+json'
+INDEX = 'application/vnd.oci.image.index.v1+json'
 STAND_IN = pathlib.Path(__file__).parents[1] / 'support' / 'cosign.py'
 ENTRY = 'print("trained")\n'
 
@@ -46,6 +49,33 @@ def go_program(module):
     if not program.exists():
         subprocess.run(['go', 'install', module], env={**testbed.environment(), 'GOBIN': str(folder)}, check=True, timeout=3600)
     return program
+
+
+def attach(uri, artifact_type, content, annotations=None):
+    """Attaches a document as anyone who can push to the repository can."""
+    host, rest = uri.split('/', 1)
+    path, digest = rest.split('@')
+    raw = subprocess.run(['skopeo', 'inspect', '--raw', '--tls-verify=false', f'docker://{uri}'], capture_output=True, check=True).stdout
+    for blob in (b'{}', content):
+        stored_image.push_blob(host, path, blob)
+    manifest = {'schemaVersion': 2, 'mediaType': MANIFEST, 'artifactType': artifact_type, 'annotations': annotations or {},
+                'config': {'mediaType': 'application/vnd.oci.empty.v1+json', 'digest': stored_image.digest_of(b'{}'), 'size': 2},
+                'layers': [{'mediaType': artifact_type, 'digest': stored_image.digest_of(content), 'size': len(content)}],
+                'subject': {'mediaType': json.loads(raw)['mediaType'], 'digest': digest, 'size': len(raw)}}
+    text = json.dumps(manifest).encode()
+    put(host, path, stored_image.digest_of(text), MANIFEST, text)
+    try:
+        listed = referrers(uri)
+    except AssertionError:
+        listed = []
+    listed.append({'mediaType': MANIFEST, 'digest': stored_image.digest_of(text), 'size': len(text), 'artifactType': artifact_type,
+                   'annotations': annotations or {}})
+    put(host, path, digest.replace(':', '-'), INDEX, json.dumps({'schemaVersion': 2, 'mediaType': INDEX, 'manifests': listed}).encode())
+
+
+def put(host, path, reference, media_type, text):
+    subprocess.run(['curl', '-fsS', '-X', 'PUT', '-H', f'Content-Type: {media_type}', '--data-binary', '@-',
+                    f'http://{host}/v2/{path}/manifests/{reference}'], input=text, check=True)
 
 
 class Attaching(unittest.TestCase):
@@ -158,6 +188,38 @@ class Attaching(unittest.TestCase):
         self.assertEqual(types, {'https://slsa.dev/provenance/v1', 'https://sigstore.dev/cosign/sign/v1',
                                  'https://spdx.dev/Document', 'https://cyclonedx.org/bom'})
         self.assertEqual(self.signed_with(self.key).json().get('attached'), None)
+
+    def test_what_a_stranger_attached_is_neither_signed_nor_hides_what_is(self):
+        uri = self.build('--attest').json()['uri']
+        forged = self.provenance(uri)
+        forged['predicate']['buildDefinition']['externalParameters']['settings']['requirements'] = ['evil']
+        attach(uri, STATEMENT, json.dumps(forged).encode(), {'in-toto.io/predicate-type': 'https://slsa.dev/provenance/v1'})
+        for kind in ('https://slsa.dev/provenance/v1', 'https://sigstore.dev/cosign/sign/v1'):
+            attach(uri, BUNDLE, b'{}', {'dev.sigstore.bundle.content': 'dsse-envelope', 'dev.sigstore.bundle.predicateType': kind})
+        again = self.signed_with(self.key).json()
+        self.assertEqual(again['uri'], uri)
+        self.assertEqual([one['name'] for one in again['attached']],
+                         ['signed provenance', 'signed SPDX SBOM', 'signed CycloneDX SBOM', 'signed image'])
+        payloads = [base64.b64decode(json.loads(text)['dsseEnvelope']['payload']).decode()
+                    for text in (document(uri, one)[1] for one in referrers(uri) if one['artifactType'] == BUNDLE) if text != b'{}']
+        self.assertEqual(len(payloads), 4)
+        self.assertNotIn('evil', ''.join(payloads))
+        public = testbed.new_folder('keys') / 'right.pub'
+        public.write_bytes(self.public)
+        answer = autopack('verify', uri, f'--key={public}', cwd=self.folder, env=self.env)
+        self.assertTrue(answer.out.startswith('equal: '), answer)
+
+    def test_provenance_names_no_directory_of_this_machine(self):
+        outside = testbed.write_tree({'config.txt': 'a'})
+        base = testbed.new_folder('bases') / 'base'
+        testbed.run(['skopeo', 'copy', '--src-tls-verify=false', f'docker://{self.base}', f'oci:{base}'])
+        answer = autopack('build', f'--executor-image-uri=oci:{base}', '--script=train.py', f'--output-image-uri={self.name}',
+                          f'--extra-dirs={outside}', '--format=json', '--attest', cwd=self.folder, env=self.env)
+        text = json.dumps(self.provenance(answer.json()['uri']))
+        self.assertIn('"oci:base"', text)
+        self.assertIn(outside.name, text)
+        for folder in (outside, base):
+            self.assertNotIn(str(folder.parent), text)
 
     def test_verify_accepts_only_what_the_key_signed(self):
         answer = self.signed_with(self.key)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Signs a statement as `cosign attest-blob` does, with a key in a plain PEM file and OpenSSL's program.
+"""Signs a statement as `cosign attest-blob` does, and prints a public key as `cosign public-key` does, with a key in a
+plain PEM file and OpenSSL's program.
 
 The daily tests run it in place of cosign, which Debian does not have; the nightly form runs the real one.
 Each run is recorded in the file that COSIGN_RECORD names: its arguments, one line of JSON.
@@ -19,6 +20,8 @@ STATEMENT = 'application/vnd.in-toto+json'
 
 
 def main():
+    if sys.argv[1:3] == ['public-key', '--key']:
+        sys.exit(subprocess.run(['openssl', 'ec', '-in', sys.argv[3], '-pubout'], check=False).returncode)
     parser = argparse.ArgumentParser()
     parser.add_argument('command', choices=['attest-blob'])
     parser.add_argument('--yes', action='store_true')

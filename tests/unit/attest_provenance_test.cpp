@@ -83,7 +83,8 @@ TEST_CASE("provenance has the form of SLSA 1.0") {
 TEST_CASE("provenance contains no login") {
   auto provenance = sample();
   provenance.settings.requirements = {
-      "lib @ https://someone:word@example.org/lib-1.0-py3-none-any.whl"};
+      "lib @ https://someone:word@example.org/lib-1.0-py3-none-any.whl",
+      "other @ https://example.org/other-1.0-py3-none-any.whl?token=word"};
   provenance.settings.executor_image_uri = "https://someone:word@example.org/python";
   const auto text = text_of(provenance);
   CHECK(text.find("word") == std::string::npos);
