@@ -48,7 +48,7 @@ ALLOWED = {
     'build/docker': 'base source project/requirements lock image plan engine packaging services executor publish '
     'build/direct build/wheels',
     'build/cloud': 'base image http engine google packaging services build/docker',
-    'attest': 'base source registry packaging services build/wheels',
+    'attest': 'base source image registry packaging services build/wheels',
     'compare': 'base python image plan packaging services',
     'sbom': 'base python image state',
     'rebase': 'base python image registry packaging services executor build/direct',
