@@ -43,7 +43,7 @@ struct ClusterUser {
 /// Returns the `config.json` of an OCI bundle for srun, which sets the program and its variables.
 /// The image is read-only; /tmp, /var/tmp, /run and the working directory can be written, and are
 /// lost at the end. `user` becomes root inside.
-std::string bundle_configuration(const image::Configuration& image,
+std::string bundle_configuration(const image::Configuration& configuration,
                                  const std::vector<Mount>& mounts,
                                  const ClusterUser& user);
 

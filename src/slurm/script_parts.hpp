@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of a job's script that are the same forevery job. POSIX shell.
+// The parts of a job's script that are the same for every job. POSIX shell.
 
 namespace autopack::slurm {
 
