@@ -80,10 +80,10 @@ class Rebase(unittest.TestCase):
         return image
 
     def test_settings_of_the_new_base_carry_over(self):
-        other = self.variant('settings:1', 'ENV GREETING=hello PATH=/opt/more:$PATH\nLABEL vendor=v2\nUSER 1000\n'
+        other = self.variant('settings:1', 'ENV GREETING=hello PATH=/opt/more:$PATH\nLABEL vendor=v2\n'
                              'ENTRYPOINT ["/bin/false"]\nWORKDIR /elsewhere')
         moved = self.rebase(self.image, other).out.strip()
-        self.assertEqual(self.said_by(moved), ['hello one', self.numpy, 'hello', 1000, '/usr/app', False])
+        self.assertEqual(self.said_by(moved), ['hello one', self.numpy, 'hello', 0, '/usr/app', False])
         config = testbed.configuration(moved)['Config']
         self.assertIn('vendor', config['Labels'])
         self.assertTrue(any(line.startswith('PATH=/opt/more:') for line in config['Env']))
@@ -155,6 +155,9 @@ class Rebase(unittest.TestCase):
         docker('push', '-q', base)
         self.refused(base, 'the interpreter is `/usr/local/bin/python3` instead of `/usr/bin/python3`',
                      'the directory of packages is', 'the search path of Python is')
+
+    def test_another_user_is_refused(self):
+        self.assertEqual(self.refused(self.variant('user:1', 'USER 1000'), 'the user is'), ['the user is `1000` instead of `root`'])
 
     def test_an_older_c_library_is_refused(self):
         self.assertEqual(len(self.refused(self.variant('older-libc:1', LIBC.format('2.17')), 'the C library is `glibc 2.17`')), 1)
