@@ -118,6 +118,30 @@ class Rebase(unittest.TestCase):
         self.assertEqual(answer.out.strip(), self.image)
         self.assertIn('already', answer.err)
 
+    def test_a_copy_on_the_same_base_is_printed_by_its_own_digest(self):
+        host, path = self.name.split('/', 1)
+        text = stored_image.ask('GET', f'http://{host}/v2/{path}/manifests/{self.image.split("@")[1]}',
+                                Accept=stored_image.MANIFESTS)[2]
+        manifest = json.loads(text)
+        index = {'schemaVersion': 2, 'mediaType': 'application/vnd.oci.image.index.v1+json', 'manifests': [
+            {'mediaType': manifest['mediaType'], 'digest': stored_image.digest_of(text), 'size': len(text),
+             'platform': {'os': 'linux', 'architecture': 'amd64'}}]}
+        for tag, document in (('pretty', manifest), ('index', index)):
+            with self.subTest(tag=tag):
+                stored_image.ask('PUT', f'http://{host}/v2/{path}/manifests/{tag}', json.dumps(document, indent=3).encode(),
+                                 Content_Type=document['mediaType'])
+                other = testbed.image_name(f'rebase-{tag}')
+                for target in (f'{self.name}:copy-of-{tag}', f'{other}:v1'):
+                    place, name = target.rpartition(':')[::2]
+                    answer = self.rebase(f'{self.name}:{tag}', self.base, f'--tag={target}', '--format=json').json()
+                    self.assertTrue(answer['same_base'])
+                    self.assertEqual(answer['uri'], f'{place}@{answer["digest"]}')
+                    self.assertEqual(stored_image.whole_image(*place.split('/', 1), name), answer['digest'])
+                layout = testbed.new_folder('copy') / 'layout'
+                digest = self.rebase(f'{self.name}:{tag}', self.base, f'--output=oci:{layout}').out.strip()
+                entry, = json.loads((layout / 'index.json').read_text())['manifests']
+                self.assertEqual(entry['digest'], digest)
+
     def test_images_and_bases_in_files_are_moved(self):
         folder = testbed.new_folder('layouts')
         patched = self.variant('files:1', 'RUN echo 3 >/etc/patched')
