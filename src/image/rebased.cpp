@@ -18,6 +18,10 @@ using nlohmann::json;
 /// What an image of autopack always sets itself, even if its base has the same.
 constexpr std::array<const char*, 3> always_own{"Entrypoint", "Cmd", "WorkingDir"};
 
+/// The same among the variables.
+constexpr std::array<std::string_view, 3> own_variables{"HOME=/home", "PYTHONUNBUFFERED=1",
+                                                        "PYTHONDONTWRITEBYTECODE=1"};
+
 struct Documents {
   json image{};
   json before{};
@@ -77,7 +81,8 @@ std::vector<std::string> rebased_environment(const std::vector<std::string>& ima
                                              const std::vector<std::string>& before,
                                              std::vector<std::string> after) {
   for (const auto& variable : image) {
-    if (std::ranges::find(before, variable) != before.end()) {
+    const bool is_own = std::ranges::find(own_variables, variable) != own_variables.end();
+    if (!is_own && std::ranges::find(before, variable) != before.end()) {
       continue;
     }
     const auto there = std::ranges::find_if(

@@ -323,7 +323,7 @@ project::Installation installation_of(const packaging::Packaging& work) {
 Adviser::Adviser(Services& services, const packaging::Packaging& work, Problems secrets)
     : services_{services}, work_{work}, secrets_{std::move(secrets)} {
   if (!work_.request().is_from_git()) {
-    followed_ = in_background([&work] { return follow(work); });
+    following_ = in_background([&work] { return follow(work); });
   }
 }
 
@@ -336,6 +336,13 @@ Adviser::Followed Adviser::follow(const packaging::Packaging& work) {
     followed.imports.problems.push_back(*std::move(workers));
   }
   return followed;
+}
+
+const Adviser::Followed& Adviser::followed() {
+  if (!followed_) {
+    followed_ = following_.valid() ? following_.get() : follow(work_);
+  }
+  return *followed_;
 }
 
 const Problems& Adviser::early() {
@@ -357,13 +364,12 @@ const Problems& Adviser::late(executor::LookInto look) {
   if (!late_) {
     const auto& plan = work_.plan();
     const auto& project = work_.scanned().project;
-    auto followed = followed_.valid() ? followed_.get() : follow(work_);
     auto advice = plan::advice(
-        plan, project, std::move(followed.imports),
+        plan, project, followed().imports,
         [&](const auto& names) {
           return executor::known_contents(services_, plan.base, names, look);
         },
-        followed.faults, [&] { return installed_versions(services_, work_, look); });
+        followed().faults, [&] { return installed_versions(services_, work_, look); });
     for (const auto& detail : advice.details) {
       services_.reporter->detail(detail);
     }
@@ -430,11 +436,12 @@ void Adviser::report_after_making() {
   }
 }
 
-Problems Adviser::find_in_gpu_code() const {
+Problems Adviser::find_in_gpu_code() {
   if (work_.request().devices.empty()) {
     return {};
   }
-  return gpu_findings(services_, work_, find_gpu_code(services_, work_));
+  return gpu_findings(services_, work_, find_gpu_code(services_, work_),
+                      [this] { return followed().imports.open; });
 }
 
 void Adviser::report_gpu_code() {

@@ -56,18 +56,21 @@ private:
   };
 
   static Followed follow(const packaging::Packaging& work);
+  /// Returns the results, once they are there.
+  const Followed& followed();
 
   const Problems& early();
   const Problems& late(executor::LookInto look);
   /// Returns `found` with cells in place of the lines of a notebook's program.
   Problems with_cells(Problems found) const;
   void report(const Problems& found) const;
-  Problems find_in_gpu_code() const;
+  Problems find_in_gpu_code();
 
   Services& services_;
   const packaging::Packaging& work_;
   Problems secrets_;
-  Background<Followed> followed_{};
+  Background<Followed> following_{};
+  std::optional<Followed> followed_{};
   std::optional<Problems> early_{};  ///< once they were searched
   std::optional<Problems> late_{};
   bool reported_{false};

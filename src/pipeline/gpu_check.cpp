@@ -6,10 +6,12 @@
 #include "executor/gpu_code.hpp"
 #include "project/certain.hpp"
 #include "project/program/named_distributions.hpp"
+#include "python/name.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <span>
@@ -143,6 +145,61 @@ std::vector<std::string> required_by_project(const packaging::Packaging& work) {
   return project::named_distributions(*work.scanned().tree, work.scanned().project).names;
 }
 
+/// The same without those that only a lock names: it also has what other packages require.
+std::vector<std::string> required_by_name(const packaging::Packaging& work) {
+  auto project = work.scanned().project;
+  project.lock.reset();
+  return project::named_distributions(*work.scanned().tree, project).names;
+}
+
+/// The names of packages that run on the CPU without their kernels, or whose kernels few programs
+/// start, alone or before a `-`.
+constexpr std::array<std::string_view, 11> with_fallback{
+    "catboost", "jax",     "jaxlib",     "lightgbm",   "nvidia",     "onnxruntime",
+    "tf",       "xgboost", "tensorflow", "torchaudio", "torchvision"};
+
+bool can_fall_back(const gpu::Package& package) {
+  return std::ranges::any_of(with_fallback, [&](std::string_view name) {
+    return package.name == name || package.name.starts_with(std::string{name} + "-");
+  });
+}
+
+std::string first_module(const plan::OpenImport& import) {
+  return import.module.substr(0, import.module.find('.'));
+}
+
+/// Returns whether the module, in the uppermost directory, is a part of `package`.
+bool has_module(const gpu::Package& package, const std::string& module) {
+  return python::normalise_name(module) == package.name ||
+         std::ranges::any_of(package.libraries, [&](const gpu::Library& library) {
+           return library.path.starts_with(module + "/");
+         });
+}
+
+/// What the program uses, found once it matters.
+class Uses {
+public:
+  Uses(const packaging::Packaging& work, const OpenImports& imports)
+      : work_{work}, imports_{imports} {}
+
+  bool need(const gpu::Package& package) {
+    if (!found_) {
+      found_ = Found{.required = required_by_name(work_), .imports = imports_()};
+    }
+    return needs_gpu_code(package, found_->required, found_->imports);
+  }
+
+private:
+  struct Found {
+    std::vector<std::string> required{};
+    std::vector<plan::OpenImport> imports{};
+  };
+
+  const packaging::Packaging& work_;
+  const OpenImports& imports_;
+  std::optional<Found> found_{};
+};
+
 /// TensorFlow cannot use TPU v6e. A program that also requires jax may use it only to read data.
 std::optional<Problem> tpu_finding(const std::vector<std::string>& required,
                                    const packaging::Packaging& work,
@@ -205,17 +262,35 @@ GpuCode find_gpu_code(Services& services, const packaging::Packaging& work) {
   return code;
 }
 
-Problems gpu_findings(Services& services, const packaging::Packaging& work, const GpuCode& code) {
+bool needs_gpu_code(const gpu::Package& package,
+                    const std::vector<std::string>& required,
+                    const std::vector<plan::OpenImport>& imports) {
+  if (package.name.empty() || can_fall_back(package)) {
+    return false;
+  }
+  const bool is_torch = package.name == "torch";
+  const bool is_imported = std::ranges::any_of(imports, [&](const plan::OpenImport& import) {
+    return is_torch ? import.certain && first_module(import) == "torch"
+                    : import.sure && has_module(package, first_module(import));
+  });
+  return is_imported || (is_torch && contains(required, package.name));
+}
+
+Problems gpu_findings(Services& services,
+                      const packaging::Packaging& work,
+                      const GpuCode& code,
+                      const OpenImports& imports) {
   Problems found;
-  const auto required = required_by_project(work);
+  Uses uses{work, imports};
   for (const auto& device : work.request().devices) {
     if (!device.capability) {
-      if (auto problem = tpu_finding(required, work, device)) {
+      if (auto problem = tpu_finding(required_by_project(work), work, device)) {
         found.push_back(*std::move(problem));
       }
       continue;
     }
-    for (const auto& [package, is_of_executor] : code.parts) {
+    for (const auto& part : code.parts) {
+      const auto& package = part.package;
       const auto fit = gpu::fit_of(package, *device.capability);
       for (const auto* library : fit.failing) {
         services.reporter->detail(
@@ -226,9 +301,8 @@ Problems gpu_findings(Services& services, const packaging::Packaging& work, cons
       if (fit.fit == gpu::Fit::fails) {
         auto problem = failure(services, package, fit, device);
         problem.origin = place_of(work.scanned().project, package.name);
-        // A program may never import what its executor image has besides.
-        const bool is_used = !is_of_executor || contains(required, package.name);
-        found.push_back(is_used ? project::certain(std::move(problem)) : std::move(problem));
+        found.push_back(uses.need(package) ? project::certain(std::move(problem))
+                                           : std::move(problem));
       } else if (fit.fit == gpu::Fit::compiles) {
         found.push_back(slow_start(package, fit, device));
         found.back().origin = place_of(work.scanned().project, package.name);

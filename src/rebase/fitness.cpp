@@ -129,6 +129,12 @@ void compare_packages(const executor::PythonFacts& before,
   }
 }
 
+/// Returns the user of a base: nothing, `root` and `0` are the same.
+std::string user_of(const BaseSide& side) {
+  const auto& user = side.facts.user;
+  return user.empty() || user == "0" ? "root" : user;
+}
+
 /// A directory that only the old base has would be made without the mode that it had there.
 void compare_directories(const executor::PythonFacts& before,
                          const executor::PythonFacts& after,
@@ -150,6 +156,10 @@ std::vector<std::string> misfits(const BaseSide& before,
   std::vector<std::string> found;
   if (before.facts.platform != after.facts.platform) {
     found.push_back(changed("the platform", before.facts.platform, after.facts.platform));
+  }
+  // Whether others may write to the image's directories was decided for the old base's user.
+  if (user_of(before) != user_of(after)) {
+    found.push_back(changed("the user", user_of(before), user_of(after)));
   }
   const auto& old_python = before.python.interpreter;
   const auto& new_python = after.python.interpreter;

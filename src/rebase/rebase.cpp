@@ -1,5 +1,6 @@
 #include "rebase/rebase.hpp"
 
+#include "base/digest.hpp"
 #include "base/elapsed.hpp"
 #include "base/error.hpp"
 #include "base/json.hpp"
@@ -9,6 +10,7 @@
 #include "image/file_output.hpp"
 #include "image/file_reference.hpp"
 #include "image/reference.hpp"
+#include "image/source.hpp"
 #include "packaging/packaging.hpp"
 #include "rebase/parts.hpp"
 
@@ -180,6 +182,17 @@ void report(Reporter& reporter,
                   elapsed_text(time), human_size(moved.bytes_uploaded)));
 }
 
+/// Returns the digest of what the target gets, or the files; of the image itself if nothing is
+/// made. An image found by an index, or with a manifest in another spelling, gets another digest
+/// even on the same base.
+Digest digest_of(const image::Source& result, bool is_sent, const Wish& wish) {
+  if (is_sent) {
+    return sha256(image::to_json(result.manifest));
+  }
+  return wish.outputs.empty() ? result.digest
+                              : sha256(image::to_json(image::as_oci(result.manifest)));
+}
+
 NamedBase named(const Opened& base) {
   return {.name = base.text, .digest = base.source.digest};
 }
@@ -224,16 +237,18 @@ Moved move_image(Services& services, const Wish& wish) {
   }
   const auto result = is_same ? parts.image.source : moved_image(services, parts);
   const auto target = target_of(wish, parts);
+  const bool is_sent = target && (!is_same || wish.target);
+  const auto digest = digest_of(result, is_sent, wish);
   Moved moved{.from = parts.image.source.digest,
-              .digest = result.digest,
-              .uri = target ? target->with_digest(result.digest) : result.digest.str(),
+              .digest = digest,
+              .uri = target ? target->with_digest(digest) : digest.str(),
               .before = named(parts.before),
               .after = named(parts.after),
               .same_base = is_same,
               .layers = result.manifest.layers,
               .base_layers = parts.after.source.manifest.layers.size()};
   if (!wish.dry_run) {
-    if (target && (!is_same || wish.target)) {
+    if (is_sent) {
       moved.bytes_uploaded = send(services, result, *target, parts.image.reference,
                                   parts.after.reference, is_same ? 0 : moved.base_layers);
     }

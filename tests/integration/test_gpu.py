@@ -55,9 +55,10 @@ class Gpu(unittest.TestCase):
             CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM=self.api.url)
         self.target = testbed.image_name('gpu')
 
-    def write(self, *wheels):
+    def write(self, *wheels, imported=True):
         lines = ''.join(f'{name}=={version} --hash=sha256:{digest(self.wheels[name, version])}\n' for name, version in wheels)
-        self.folder = testbed.write_tree({'train.py': 'print("ran")\n', 'requirements.txt': lines})
+        modules = '' if not imported else ''.join(f'import {name}\n' for name, _ in wheels)
+        self.folder = testbed.write_tree({'train.py': f'{modules}print("ran")\n', 'requirements.txt': lines})
 
     def submit(self, accelerator, *flags, status=0, command='submit', env=None):
         study = ['--metric=loss:minimize', '--parameter=rate:double:1e-3..1:log', '--max-trial-count=2']
@@ -93,6 +94,19 @@ class Gpu(unittest.TestCase):
                 answer = self.submit(accelerator)
                 self.assertNotIn('compute capability', answer.err)
                 self.assertEqual(len(self.api.requests), count)
+
+    def test_what_the_program_may_do_without_is_a_warning(self):
+        self.write(('narrow', '1.0'), imported=False)
+        first = self.submit('NVIDIA_TESLA_T4')
+        again = self.submit('NVIDIA_TESLA_T4')
+        (self.folder / 'train.py').write_text('try:\n    import narrow\nexcept ImportError:\n    pass\n')
+        perhaps = self.submit('NVIDIA_TESLA_T4')
+        for answer in (first, again, perhaps):
+            self.assertIn('warning: `narrow` 1.0 cannot run on NVIDIA_TESLA_T4', answer.err)
+        self.assertEqual(len(self.api.requests), 3)
+        (self.folder / 'train.py').write_text('import narrow\n')
+        self.assertIn('error: `narrow` 1.0 cannot run on NVIDIA_TESLA_T4', self.submit('NVIDIA_TESLA_T4', status=2).err)
+        self.assertEqual(len(self.api.requests), 3)
 
     def test_a_version_that_fits_is_named_once_it_was_read(self):
         self.write(('narrow', '1.0'))
@@ -161,6 +175,8 @@ class Gpu(unittest.TestCase):
         job = ['submit', *flags, '--dry-run', '--display-name=gpu', '--machine-type=n1-standard-8']
         self.assertIn('warning: `narrow` 1.0 cannot run on', autopack(*job, cwd=self.folder, env=env).err)
         (self.folder / 'requirements.txt').write_text('narrow\n')
+        self.assertIn('warning: `narrow` 1.0 cannot run on', autopack(*job, cwd=self.folder, env=env).err)
+        (self.folder / 'train.py').write_text('import narrow\n')
         self.assertIn('error: `narrow` 1.0 cannot run on', autopack(*job, cwd=self.folder, env=env, status=2).err)
 
     def test_run_compares_with_the_gpu_of_this_machine(self):

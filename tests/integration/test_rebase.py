@@ -80,10 +80,10 @@ class Rebase(unittest.TestCase):
         return image
 
     def test_settings_of_the_new_base_carry_over(self):
-        other = self.variant('settings:1', 'ENV GREETING=hello PATH=/opt/more:$PATH\nLABEL vendor=v2\nUSER 1000\n'
+        other = self.variant('settings:1', 'ENV GREETING=hello PATH=/opt/more:$PATH\nLABEL vendor=v2\n'
                              'ENTRYPOINT ["/bin/false"]\nWORKDIR /elsewhere')
         moved = self.rebase(self.image, other).out.strip()
-        self.assertEqual(self.said_by(moved), ['hello one', self.numpy, 'hello', 1000, '/usr/app', False])
+        self.assertEqual(self.said_by(moved), ['hello one', self.numpy, 'hello', 0, '/usr/app', False])
         config = testbed.configuration(moved)['Config']
         self.assertIn('vendor', config['Labels'])
         self.assertTrue(any(line.startswith('PATH=/opt/more:') for line in config['Env']))
@@ -117,6 +117,30 @@ class Rebase(unittest.TestCase):
         answer = self.rebase(self.image, self.base)
         self.assertEqual(answer.out.strip(), self.image)
         self.assertIn('already', answer.err)
+
+    def test_a_copy_on_the_same_base_is_printed_by_its_own_digest(self):
+        host, path = self.name.split('/', 1)
+        text = stored_image.ask('GET', f'http://{host}/v2/{path}/manifests/{self.image.split("@")[1]}',
+                                Accept=stored_image.MANIFESTS)[2]
+        manifest = json.loads(text)
+        index = {'schemaVersion': 2, 'mediaType': 'application/vnd.oci.image.index.v1+json', 'manifests': [
+            {'mediaType': manifest['mediaType'], 'digest': stored_image.digest_of(text), 'size': len(text),
+             'platform': {'os': 'linux', 'architecture': 'amd64'}}]}
+        for tag, document in (('pretty', manifest), ('index', index)):
+            with self.subTest(tag=tag):
+                stored_image.ask('PUT', f'http://{host}/v2/{path}/manifests/{tag}', json.dumps(document, indent=3).encode(),
+                                 Content_Type=document['mediaType'])
+                other = testbed.image_name(f'rebase-{tag}')
+                for target in (f'{self.name}:copy-of-{tag}', f'{other}:v1'):
+                    place, name = target.rpartition(':')[::2]
+                    answer = self.rebase(f'{self.name}:{tag}', self.base, f'--tag={target}', '--format=json').json()
+                    self.assertTrue(answer['same_base'])
+                    self.assertEqual(answer['uri'], f'{place}@{answer["digest"]}')
+                    self.assertEqual(stored_image.whole_image(*place.split('/', 1), name), answer['digest'])
+                layout = testbed.new_folder('copy') / 'layout'
+                digest = self.rebase(f'{self.name}:{tag}', self.base, f'--output=oci:{layout}').out.strip()
+                entry, = json.loads((layout / 'index.json').read_text())['manifests']
+                self.assertEqual(entry['digest'], digest)
 
     def test_images_and_bases_in_files_are_moved(self):
         folder = testbed.new_folder('layouts')
@@ -155,6 +179,9 @@ class Rebase(unittest.TestCase):
         docker('push', '-q', base)
         self.refused(base, 'the interpreter is `/usr/local/bin/python3` instead of `/usr/bin/python3`',
                      'the directory of packages is', 'the search path of Python is')
+
+    def test_another_user_is_refused(self):
+        self.assertEqual(self.refused(self.variant('user:1', 'USER 1000'), 'the user is'), ['the user is `1000` instead of `root`'])
 
     def test_an_older_c_library_is_refused(self):
         self.assertEqual(len(self.refused(self.variant('older-libc:1', LIBC.format('2.17')), 'the C library is `glibc 2.17`')), 1)

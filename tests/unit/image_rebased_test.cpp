@@ -101,6 +101,21 @@ TEST_CASE("a rebased image has what it sets itself, and else the new base's sett
                                  {"autopack.wheels", "2"}});
 }
 
+TEST_CASE("variables that autopack always sets stay, even if the old base had the same") {
+  auto image = made_image();
+  auto before = old_base();
+  auto after = new_base();
+  for (const auto* variable : {"HOME=/home", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"}) {
+    before["config"]["Env"].push_back(variable);
+  }
+  image["config"]["Env"] = before["config"]["Env"];
+  after["config"]["Env"] = {"HOME=/root", "PYTHONUNBUFFERED=0"};
+  const auto result = parse_json(image::rebased_configuration(
+      {.image = image.dump(), .before = before.dump(), .after = after.dump()}, {}));
+  CHECK(result["config"]["Env"] ==
+        json{"HOME=/home", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"});
+}
+
 TEST_CASE("a rebased image has layers and history of the new base, then its own") {
   const auto result = result_of(made_image());
   CHECK(result["rootfs"]["diff_ids"] == json{layer('2'), layer('3'), layer('a')});

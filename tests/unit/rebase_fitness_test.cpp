@@ -105,6 +105,17 @@ TEST_CASE("a directory of packages must exist in the new base") {
   CHECK(only(misfits(after)).find("the directory `/usr/local`") == 0);
 }
 
+TEST_CASE("the user of the base must be the same") {
+  auto after = base();
+  after.facts.user = "1000";
+  CHECK(only(misfits(after)) == "the user is `1000` instead of `root`");
+  CHECK(only(misfits(after, OwnPackages{})) == "the user is `1000` instead of `root`");
+  for (const auto* user : {"root", "0"}) {
+    after.facts.user = user;
+    CHECK(misfits(after).empty());
+  }
+}
+
 TEST_CASE("every reason is reported at once") {
   auto after = base();
   after.facts.platform = "linux/arm64";
