@@ -263,6 +263,22 @@ class Commits(Base):
         self.git(other, 'init', '-q')
         self.assertIn('that it was made from is not here', self.verify(image, other, status=1, **elsewhere).err)
 
+    def test_a_verified_image_with_older_versions_changes_no_later_build(self):
+        older, newer = testbed.new_folder('older'), testbed.new_folder('newer')
+        testbed.make_wheel('aging', '1.0', 'VALUE = 1\n', older)
+        testbed.make_wheel('aging', '2.0', 'VALUE = 2\n', newer)
+        server = testbed.start_index([older, newer])
+        folder = testbed.write_tree({'train.py': 'import aging\n', 'requirements.txt': 'aging\n'})
+        first = {'PIP_INDEX_URL': testbed.start_index([older]).url, 'XDG_CACHE_HOME': str(testbed.new_cache())}
+        image = self.build(folder, '--script=train.py', '--attest', name='verify-older', **first)
+        here = {'PIP_INDEX_URL': server.url, 'XDG_CACHE_HOME': str(testbed.new_cache())}
+        self.build(folder, '--script=train.py', '--attest', name='verify-newer', **here)
+        self.assertIn('equal', self.verify(image, folder, **here).out)
+        bill = testbed.new_folder('bill') / 'a.cdx.json'
+        self.build(folder, '--script=train.py', '--attest', f'--sbom={bill}', name='verify-newer', **here)
+        packages = {one['name']: one.get('version') for one in json.loads(bill.read_text())['components']}
+        self.assertEqual(packages['aging'], '2.0')
+
     def test_a_provenance_that_names_files_outside_the_project_needs_the_users_word(self):
         folder = testbed.write_tree({'app/train.py': 'print(1)\n', 'shared/more.py': ''})
         image = self.build(folder / 'app', '--script=train.py', '--extra-dirs=../shared', '--attest')
