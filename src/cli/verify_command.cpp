@@ -26,7 +26,7 @@ public:
   void add_flags(FlagSet& flags) override {
     flags.section("Verification");
     flags.toggle("--offline", offline_,
-                 "compare only with what is on this machine");
+                 "rebuild only from what is on this machine; IMAGE is still read");
     flags.text("--key", "FILE", key_,
                "public key: it must have signed the image, and only its provenance counts");
     add_packaging_flags(flags, packaging_);
@@ -35,6 +35,11 @@ public:
 
   int run(Session& session) override {
     check_build_options(build_, session.flags);
+    if (offline_ && build_.engine != "direct" && session.flags.is_typed("--engine")) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`--offline` and `--engine={}` exclude each other", build_.engine))
+          .cause("builds need the network");
+    }
     if (session.arguments.empty()) {
       throw Error(ErrorKind::usage, "`autopack verify` rebuilds an image, and none is named")
           .hint("autopack verify IMAGE");

@@ -456,6 +456,13 @@ Comparison verify(Services& services,
   const auto own_base = wish.request.executor_image;
   auto remarks = apply(image, recorded, wish, services);
   require_commit(image, wish.request);
+  if (wish.offline) {
+    // What has to be built needs the network, for build requirements and for clones.
+    wish.request.engine = packaging::Engine::direct;
+    auto variables = services.environment.all();
+    variables["UV_OFFLINE"] = "1";
+    services.environment = Environment{std::move(variables)};
+  }
   const auto online = wish.offline ? services.client.replace(nullptr) : nullptr;
   if (wish.offline) {
     services.client.replace(
@@ -477,7 +484,9 @@ Comparison verify(Services& services,
   const auto rebuilt = rebuild.make(obstacle);
   if (!rebuilt) {
     auto error = cannot_tell(image, obstacle);
-    if (!recorded.is_signed && !wish.has_engine) {
+    if (wish.offline) {
+      error.cause("`--offline` builds nothing");
+    } else if (!recorded.is_signed && !wish.has_engine) {
       error.cause("no given key signed what the image says of itself: no engine builds for it")
           .hint("`--key=FILE` accepts what a key signed")
           .hint("`--engine=auto` builds in a container of the image's base");

@@ -177,6 +177,7 @@ class Changed(Base):
         empty = str(testbed.new_folder('empty'))
         answer = self.verify(self.image, self.folder, *flags, status=1, XDG_CACHE_HOME=empty)
         self.assertIn('`--offline` sends no request', answer.err)
+        self.assertIn('exclude each other', self.verify(self.image, self.folder, *flags, '--engine=auto', status=2).err)
         self.assertEqual(answer.out, '')
 
     def test_another_hash_in_the_index_is_found(self):
