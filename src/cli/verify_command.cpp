@@ -25,7 +25,8 @@ class VerifyCommand : public Command {
 public:
   void add_flags(FlagSet& flags) override {
     flags.section("Verification");
-    flags.toggle("--offline", offline_, "compare only with what is on this machine");
+    flags.toggle("--offline", offline_,
+                 "rebuild only from what is on this machine; IMAGE is still read");
     flags.text("--key", "FILE", key_,
                "public key: it must have signed the image, and only its provenance counts");
     add_packaging_flags(flags, packaging_);
@@ -34,6 +35,11 @@ public:
 
   int run(Session& session) override {
     check_build_options(build_, session.flags);
+    if (offline_ && build_.engine != "direct" && session.flags.is_typed("--engine")) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("`--offline` and `--engine={}` exclude each other", build_.engine))
+          .cause("builds need the network");
+    }
     if (session.arguments.empty()) {
       throw Error(ErrorKind::usage, "`autopack verify` rebuilds an image, and none is named")
           .hint("autopack verify IMAGE");
@@ -42,6 +48,7 @@ public:
     auto& services = session.services;
     const auto image = compare::find_image(services, name, build_.platform);
     auto recorded = verify::recorded_in(image);
+    recorded.is_signed = key_.has_value();
     recorded.provenance = key_ ? signed_provenance(session, name, image.digest)
                                : verify::attached_provenance(services, name, image.digest);
     const auto found = verify::verify(services, image, recorded, wish(session));
@@ -84,6 +91,7 @@ private:
         .request = package_request(packaging_, build_, session.flags, session.services.environment),
         .typed = std::move(typed),
         .has_source = session.flags.is_typed("--source"),
+        .has_engine = session.flags.is_typed("--engine"),
         .has_byte_code = session.flags.is_typed("--compile-bytecode"),
         .offline = offline_};
   }

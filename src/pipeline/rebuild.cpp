@@ -13,6 +13,10 @@ Rebuild::Rebuild(Services& services, const WantedPtr& wanted, const image::BaseF
   // A layer that is only known by its facts would not be made from its files.
   services_.layer_cache = state::LayerCache{scratch_->path() / "layers"};
   services_.repository_facts.reset();
+  // Later builds trust these records, and an image may say which versions are made again.
+  services_.wheel_records = services_.wheel_records.changed_in(scratch_->path() / "wheel-records");
+  services_.install_records =
+      services_.install_records.changed_in(scratch_->path() / "installations");
 }
 
 std::optional<image::Source> Rebuild::make(std::string& obstacle) {

@@ -89,6 +89,9 @@ std::map<std::string, std::string> variables_for(const Means& means, const fs::p
       variables[name] = *std::move(value);
     }
   }
+  if (auto value = means.environment.get("UV_OFFLINE")) {
+    variables["UV_OFFLINE"] = *std::move(value);
+  }
   // git reads repositories with the user's keys and settings.
   variables["GIT_TERMINAL_PROMPT"] = "0";
   for (const char* const name :

@@ -23,15 +23,22 @@ std::string record_seal(const std::string& name, std::string_view record) {
 
 }  // namespace
 
+Records Records::changed_in(std::filesystem::path directory) const {
+  Records changed{std::move(directory)};
+  changed.below_ = std::make_shared<const Records>(*this);
+  return changed;
+}
+
 std::optional<std::string> Records::get(const std::string& name) const {
   auto text = store_.get(sha256(name).hex());
   const auto end = text ? text->find('\n') : std::string::npos;
-  if (end == std::string::npos) {
-    return std::nullopt;
+  if (end != std::string::npos) {
+    auto record = text->substr(end + 1);
+    if (text->substr(0, end + 1) == record_seal(name, record)) {
+      return record;
+    }
   }
-  auto record = text->substr(end + 1);
-  return text->substr(0, end + 1) == record_seal(name, record) ? std::optional{std::move(record)}
-                                                               : std::nullopt;
+  return below_ ? below_->get(name) : std::nullopt;
 }
 
 void Records::put(const std::string& name, const std::string& record) const {

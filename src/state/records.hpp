@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,12 +21,17 @@ public:
   explicit Records(std::filesystem::path directory, std::uint64_t limit = 64'000'000)
       : store_{std::move(directory), limit} {}
 
+  /// Returns records that begin as a copy of these: they are read here until they are put there,
+  /// in `directory`, and nothing is written here.
+  Records changed_in(std::filesystem::path directory) const;
+
   /// Returns the record as it was stored, or nothing if there is none or its file is damaged.
   std::optional<std::string> get(const std::string& name) const;
   void put(const std::string& name, const std::string& record) const;
 
 private:
   Store store_;
+  std::shared_ptr<const Records> below_{};  ///< what the store lacks; null if there is nothing
 };
 
 /// Stores the manifest that was pushed last to each repository, in a small file each. As long as

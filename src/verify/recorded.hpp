@@ -25,6 +25,7 @@ struct Recorded {
   bool has_byte_code{false};                       ///< made with `--compile-bytecode`
   std::map<std::string, std::string> labels{};     ///< about git: part of the key
   std::optional<attest::Provenance> provenance{};  ///< absent: only what the image itself says
+  bool is_signed{false};                           ///< a key that the user gave signed the image
   std::optional<std::string> rebased_from{};       ///< it was moved to another base
 };
 

@@ -14,6 +14,7 @@ struct Wish {
   packaging::Request request{};  ///< the settings of the project's directory
   packaging::Settings typed{};   ///< those of them that apply whatever the image says
   bool has_source{false};        ///< the user chose the source; else the image says it
+  bool has_engine{false};        ///< the same for `--engine`
   bool has_byte_code{false};     ///< the same for `--compile-bytecode`
   bool offline{false};           ///< only with what is on this machine
 };

@@ -3,12 +3,14 @@
 import gzip
 import io
 import json
+import pathlib
 import shutil
 import tarfile
 import unittest
 
 import stored_image
 import testbed
+from test_attest import document, referrers
 from test_examples import CASES
 from testbed import autopack, run
 
@@ -97,7 +99,12 @@ class Examples(Base):
                 for path in elsewhere.rglob('*'):
                     path.chmod(0o700 if path.is_dir() or path.stat().st_mode & 0o100 else 0o600)
                 home = testbed.new_folder('home')
-                answer = self.verify(image, elsewhere, *entry, HOME=str(home), XDG_CACHE_HOME=str(home / 'cache'))
+                places = {'HOME': str(home), 'XDG_CACHE_HOME': str(home / 'cache')}
+                if name == 'setup-py':
+                    refused = self.verify(image, elsewhere, *entry, status=1, **places)
+                    self.assertIn('no given key signed what the image says of itself: no engine builds for it', refused.err)
+                    entry = (*entry, '--engine=auto')
+                answer = self.verify(image, elsewhere, *entry, **places)
                 self.assertRegex(answer.out, r'^equal: \d+ layers\n$')
 
 
@@ -170,6 +177,7 @@ class Changed(Base):
         empty = str(testbed.new_folder('empty'))
         answer = self.verify(self.image, self.folder, *flags, status=1, XDG_CACHE_HOME=empty)
         self.assertIn('`--offline` sends no request', answer.err)
+        self.assertIn('exclude each other', self.verify(self.image, self.folder, *flags, '--engine=auto', status=2).err)
         self.assertEqual(answer.out, '')
 
     def test_another_hash_in_the_index_is_found(self):
@@ -197,6 +205,12 @@ class Changed(Base):
         autopack('build', f'--executor-image-uri={self.base}', '--script=train.py', f'--output=oci:{place}', cwd=self.folder,
                  env=self.env)
         self.assertIn('equal', autopack('verify', f'oci:{place}', '--script=train.py', cwd=self.folder, env=self.env).out)
+
+    def test_only_the_user_names_a_base_in_files(self):
+        stored = Stored(self.image)
+        stored.configuration['config']['Labels']['org.opencontainers.image.base.name'] = f'oci:{testbed.new_folder("base")}'
+        answer = self.verify(stored.store(), self.folder, '--script=train.py', status=1)
+        self.assertIn('only you may say where', answer.err)
 
     def test_an_image_of_an_engine_cannot_be_told(self):
         image = self.build(self.folder, '--script=train.py', '--engine=docker', '--resolver=engine')
@@ -257,11 +271,34 @@ class Commits(Base):
         answer = self.verify(image, folder, **elsewhere)
         self.assertRegex(answer.out, r'^equal: \d+ layers\n$')
         self.assertIn('the settings are those of its provenance', answer.err)
+        self.assertIn("settings from the image's provenance, not from this directory: `--script=first.py`, "
+                      '`--exclude=notes.txt`, `--requirements-file=needs.txt`', answer.err)
         out = self.verify(image, folder, '--script=second.py', '--source=worktree', status=3, **elsewhere).out
         self.assertIn('usr/app/first.py: the rebuilt image does not have it', out)
         other = testbed.write_tree({'first.py': 'import moving\n'})
         self.git(other, 'init', '-q')
         self.assertIn('that it was made from is not here', self.verify(image, other, status=1, **elsewhere).err)
+
+    def test_a_verified_image_with_older_versions_changes_no_later_build(self):
+        older, newer = testbed.new_folder('older'), testbed.new_folder('newer')
+        testbed.make_wheel('aging', '1.0', 'VALUE = 1\n', older)
+        testbed.make_wheel('aging', '2.0', 'VALUE = 2\n', newer)
+        server = testbed.start_index([older, newer])
+        folder = testbed.write_tree({'train.py': 'import aging\n', 'requirements.txt': 'aging\n'})
+        first = {'PIP_INDEX_URL': testbed.start_index([older]).url, 'XDG_CACHE_HOME': str(testbed.new_cache())}
+        image = self.build(folder, '--script=train.py', '--attest', name='verify-older', **first)
+        here = {'PIP_INDEX_URL': server.url, 'XDG_CACHE_HOME': str(testbed.new_cache())}
+        self.build(folder, '--script=train.py', '--attest', name='verify-newer', **here)
+        records = pathlib.Path(here['XDG_CACHE_HOME']) / 'autopack/wheel-records'
+        before = testbed.tree_hash(records)
+        self.assertIn('equal', self.verify(image, folder, **here).out)
+        self.assertEqual(testbed.tree_hash(records), before)
+        (folder / 'train.py').write_text('import aging  # edited\n')
+        later = self.build(folder, '--script=train.py', '--attest', name='verify-newer', **here)
+        documents = (json.loads(document(later, one)[1]) for one in referrers(later))
+        predicate = next(one['predicate'] for one in documents if one.get('predicateType') == 'https://slsa.dev/provenance/v1')
+        inputs = [one['name'] for one in predicate['buildDefinition']['resolvedDependencies']]
+        self.assertIn('aging-2.0-py3-none-any.whl', inputs)
 
     def test_a_provenance_that_names_files_outside_the_project_needs_the_users_word(self):
         folder = testbed.write_tree({'app/train.py': 'print(1)\n', 'shared/more.py': ''})
@@ -269,6 +306,20 @@ class Commits(Base):
         answer = self.verify(image, folder / 'app', status=1)
         self.assertIn('`--extra-dirs=../shared`, which is outside the project', answer.err)
         self.assertIn('equal', self.verify(image, folder / 'app', '--extra-dirs=../shared').out)
+
+    def test_an_unsigned_provenance_names_no_code_and_no_variables_of_builds(self):
+        house = testbed.new_folder('house')
+        wheel = testbed.make_wheel('vendored', '1.0', 'VALUE = 1\n', house)
+        folder = testbed.write_tree({'train.py': 'print(1)\n'})
+        shutil.copy(wheel, folder)
+        settings = (f'--extra-packages={wheel.name}', '--build-env=FLAVOUR=plain')
+        image = self.build(folder, '--script=train.py', *settings, '--attest', name='verify-code')
+        answer = self.verify(image, folder, status=1)
+        self.assertIn(f'`--extra-packages={wheel.name}`, which this directory does not say and no given key signed', answer.err)
+        self.assertIn('and with `--build-env=FLAVOUR=plain`', answer.err)
+        answer = self.verify(image, folder, *settings)
+        self.assertIn('equal', answer.out)
+        self.assertIn('1 of 1 wheels were compared with no index: `vendored-1.0-py3-none-any.whl` (', answer.err)
 
 
 if __name__ == '__main__':

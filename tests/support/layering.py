@@ -63,7 +63,7 @@ ALLOWED = {
     'pipeline': 'base source python project project/requirements project/program image gpu state plan packaging '
     'executor/remembered sbom attest compare engine rootless services executor publish build/direct build/wheels build/docker '
     'build/cloud job submit preflight',
-    'verify': 'base source image registry http packaging services executor build/wheels attest compare pipeline',
+    'verify': 'base source python project/requirements lock image registry http packaging services executor build/wheels attest compare pipeline',
     'cli': 'base source project project/requirements project/program gpu http engine google packaging services '
     'executor compare rebase inventory rootless job submit kubernetes slurm local preflight pipeline verify resolve',
     '.': 'base http cli',

@@ -61,4 +61,20 @@ TEST_CASE("a wheel that no index lists, or only without a hash, is unlisted") {
   CHECK(compare({offer(wheel.file, {{"md5", "0"}})}).unlisted == std::vector{wheel.file});
 }
 
+TEST_CASE("an index that neither the user nor the project names is not asked") {
+  const std::vector<std::string> known{"https://index.example/simple"};
+  CHECK_FALSE(build::reason_not_to_ask(wheel, known));
+  auto other = wheel;
+  other.index = "https://index.example/simple/";
+  CHECK_FALSE(build::reason_not_to_ask(other, known));
+  other.index = "https://index.example/other";
+  CHECK(build::reason_not_to_ask(other, known) ==
+        "from `https://index.example/other`, which this directory does not name");
+  other.is_direct = true;
+  CHECK(build::reason_not_to_ask(other, known) == "from a URL or a path");
+  auto built = wheel;
+  built.url.clear();
+  CHECK(build::reason_not_to_ask(built, known) == "built, or in the project");
+}
+
 }  // namespace autopack::testing::build_published_wheels_test

@@ -73,6 +73,14 @@ public:
                                        .unfit = unfit});
   }
 
+  /// Resolves without an index, offline.
+  Resolution answer_offline(const Question& question) const {
+    const Uv uv{.path = program_.string(), .version = "0.13.9", .origin = "a test"};
+    const Environment environment{
+        {{"XDG_CACHE_HOME", directory_.path().string()}, {"UV_OFFLINE", "1"}}};
+    return resolve::resolve(question, {.uv = uv, .environment = environment, .indexes = {}});
+  }
+
   /// Returns what `body` wrote to a file `written` beside it.
   std::string written() const { return read_file(directory_.path() / "written"); }
 
@@ -486,6 +494,12 @@ TEST_CASE("uv gets no variable of the user, and logins only as variables") {
   index::IndexSettings indexes;
   indexes.indexes.push_back(index::Location::parse("https://me:pass%2Fword@index.example/simple"));
   CHECK(uv.answer(question(), indexes).chosen == 0);
+}
+
+TEST_CASE("uv asks no network if the environment says so") {
+  const FakeUv uv{"[ \"$UV_OFFLINE\" = 1 ] || exit 7\nprintf '' > pylock.toml\n"};
+  CHECK_THROWS_AS(uv.answer(question()), Error);
+  CHECK(uv.answer_offline(question()).chosen == 0);
 }
 
 TEST_CASE("uv's explanation is about the user's files and advises no option of uv") {

@@ -64,4 +64,18 @@ TEST_CASE("a directory of records has a limit of files, however small they are")
   CHECK(state::Records{directory.path(), 1000}.get("some"));
 }
 
+TEST_CASE("a changed copy of records reads them, and writes nothing among them") {
+  const TemporaryDirectory directory;
+  const state::Records records{directory.path() / "records"};
+  records.put("some", "one");
+  const auto changed = records.changed_in(directory.path() / "changed");
+  CHECK(changed.get("some") == "one");
+  changed.put("some", "two");
+  changed.put("other", "three");
+  CHECK(changed.get("some") == "two");
+  CHECK(changed.get("other") == "three");
+  CHECK(records.get("some") == "one");
+  CHECK_FALSE(records.get("other"));
+}
+
 }  // namespace autopack::state_records_test
