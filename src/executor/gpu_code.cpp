@@ -53,27 +53,58 @@ std::string package_with(std::string_view path) {
   return {};
 }
 
-}  // namespace
+/// Matches `libcudnn.so` and `libcudnn.so.9.1`, not `libcudnn.so.txt`.
+bool is_library_name(std::string_view path) {
+  constexpr std::string_view ending{".so"};
+  const auto name = path.substr(path.rfind('/') + 1);
+  for (auto at = name.find(ending); at != std::string_view::npos; at = name.find(ending, at + 1)) {
+    const auto rest = name.substr(at + ending.size());
+    if (rest.empty() || (rest.size() > 1 && rest[0] == '.' && rest[1] >= '0' && rest[1] <= '9')) {
+      return true;
+    }
+  }
+  return false;
+}
 
-std::optional<std::string> excerpt_of_gpu_code(const image::ArchiveEntry& entry,
-                                               const image::Reader& content) {
-  const auto name = std::string_view{entry.path}.substr(entry.path.rfind('/') + 1);
-  if (entry.type != image::ArchiveEntry::Type::file || entry.size < smallest_library ||
-      name.find(".so") == std::string_view::npos) {
-    return std::nullopt;
+/// Returns the code of a file of `size` bytes, reading at most `left`, which it lowers. If that
+/// does not suffice, the code is damaged.
+std::optional<gpu::LibraryCode> code_in(const image::Reader& content,
+                                        std::uint64_t size,
+                                        std::uint64_t& left) {
+  if (left == 0) {
+    return gpu::LibraryCode{.is_damaged = true};
   }
   gpu::CodeReader reader;
   std::array<char, 65536> buffer{};
+  const auto most = std::min(left, largest_library);
   std::uint64_t total = 0;
-  while (const std::size_t count =
-             total < largest_library ? content(buffer.data(), buffer.size()) : 0) {
+  while (total < most && !reader.is_foreign()) {
+    const auto count =
+        content(buffer.data(),
+                static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), most - total)));
+    if (count == 0) {
+      break;
+    }
     reader.take({buffer.data(), count});
     total += count;
   }
+  left -= total;
   auto code = reader.finish();
-  if (code && total < entry.size) {
+  if (total < size && !reader.is_foreign()) {
+    code = code.value_or(gpu::LibraryCode{});
     code->is_damaged = true;
   }
+  return code;
+}
+
+std::optional<std::string> excerpt_of_gpu_code(const image::ArchiveEntry& entry,
+                                               const image::Reader& content,
+                                               std::uint64_t& left) {
+  if (entry.type != image::ArchiveEntry::Type::file || entry.size < smallest_library ||
+      !is_library_name(entry.path)) {
+    return std::nullopt;
+  }
+  auto code = code_in(content, entry.size, left);
   if (!code || (code->code.empty() && !code->is_damaged)) {
     return std::nullopt;
   }
@@ -82,10 +113,19 @@ std::optional<std::string> excerpt_of_gpu_code(const image::ArchiveEntry& entry,
   return std::string{mark} + gpu::to_json(one);
 }
 
+}  // namespace
+
+image::TakeExcerpt excerpts_of_gpu_code(std::uint64_t most_read) {
+  return
+      [left = most_read](const image::ArchiveEntry& entry, const image::Reader& content) mutable {
+        return excerpt_of_gpu_code(entry, content, left);
+      };
+}
+
 std::vector<gpu::Library> gpu_libraries(const image::LayerTree& tree) {
   std::vector<gpu::Library> libraries;
   for (const auto& path : tree.excerpts_below("/")) {
-    if (path.find(".so") == std::string::npos) {
+    if (!is_library_name(path)) {
       continue;
     }
     const auto text = tree.excerpt(path).value_or("");

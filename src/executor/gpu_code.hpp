@@ -6,16 +6,21 @@
 #include "image/layer_tree.hpp"
 #include "services/services.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace autopack::executor {
 
-/// Returns the GPU code of a shared library as an excerpt for gpu_libraries(); nothing if the file
-/// is none, or has no such code.
-std::optional<std::string> excerpt_of_gpu_code(const image::ArchiveEntry& entry,
-                                               const image::Reader& content);
+/// Limit of the bytes of an image in which GPU code is searched: more than the libraries of the
+/// largest training images.
+inline constexpr std::uint64_t most_read_for_gpu_code{std::uint64_t{32} << 30U};
+
+/// Returns a function that returns the GPU code of a shared library as an excerpt for
+/// gpu_libraries(); nothing if the file is none, or has no such code. After reading `most_read`
+/// bytes of all files together, it takes every further library as damaged, unread.
+image::TakeExcerpt excerpts_of_gpu_code(std::uint64_t most_read = most_read_for_gpu_code);
 
 /// Returns the libraries with GPU code in layers that were read with these excerpts.
 std::vector<gpu::Library> gpu_libraries(const image::LayerTree& tree);

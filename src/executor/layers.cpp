@@ -30,11 +30,7 @@ image::LayerTree read_layers(Services& services, image::Source source) {
       return count;
     };
   };
-  auto tree = image::read_layers(
-      source, [](const image::ArchiveEntry& entry, const image::Reader& content) {
-        auto excerpt = excerpt_for_python(entry, content);
-        return excerpt ? excerpt : excerpt_of_gpu_code(entry, content);
-      });
+  auto tree = image::read_layers(source, excerpt_for_python, excerpts_of_gpu_code());
   services.reporter->step({.id = source.name,
                            .name = "look into " + source.name,
                            .state = StepEvent::State::completed});

@@ -22,6 +22,9 @@ public:
   /// a 64-bit little-endian ELF file.
   void take(std::string_view bytes);
 
+  /// Returns true if the bytes so far show that it is not such a file.
+  bool is_foreign() const { return state_ == State::foreign; }
+
   /// Returns the code of the file, all of whose bytes were taken; nothing if it is not an ELF file.
   std::optional<LibraryCode> finish();
 

@@ -23,10 +23,6 @@ constexpr std::size_t most_steps{4096};
 /// Ten times the names of programs and links in the largest images.
 constexpr std::size_t most_remembered{std::size_t{64} << 20U};
 
-/// Limit of the bytes in one layer that excerpts may read. A file's size is only a number in a
-/// header, and its holes cost nothing to write.
-constexpr std::uint64_t most_read{std::uint64_t{8} << 30U};
-
 bool describes_programs(const ArchiveEntry& entry, const std::string& path) {
   return entry.type == ArchiveEntry::Type::symlink || (entry.mode & 0111U) != 0 ||
          path.ends_with("/pip/__init__.py") || path.ends_with("/pyvenv.cfg") ||
@@ -62,8 +58,8 @@ void LayerTree::erase_above(Nodes& nodes, const std::string& path) {
 /// The changes of one layer. Deletions apply before additions, whatever their order in the tar.
 class LayerTree::Changes {
 public:
-  Changes(Nodes& lower, const TakeExcerpt& take, std::string what)
-      : lower_{lower}, take_excerpt_{take}, what_{std::move(what)} {}
+  Changes(Nodes& lower, const ExcerptTakers& takers, std::string what)
+      : lower_{lower}, takers_{takers}, what_{std::move(what)} {}
 
   void take(const ArchiveEntry& entry, const std::string& directory, const Reader& content) {
     const std::string path = directory + normal_path(entry.path);
@@ -124,18 +120,25 @@ private:
   std::optional<std::string> excerpt_from(ArchiveEntry entry,
                                           const std::string& path,
                                           const Reader& content) {
-    if (!take_excerpt_) {
-      return std::nullopt;
-    }
     entry.path = path;
-    return take_excerpt_(entry, [&](char* buffer, std::size_t size) {
-      const std::size_t count = content ? content(buffer, size) : 0;
+    const auto read = [&](char* buffer, std::size_t size) {
+      return content ? content(buffer, size) : 0;
+    };
+    auto excerpt = takers_.take ? takers_.take(entry, bounded(read)) : std::nullopt;
+    return excerpt || !takers_.besides ? excerpt : takers_.besides(entry, read);
+  }
+
+  /// Returns `content`, which throws once too much was read.
+  Reader bounded(Reader content) {
+    return [this, content = std::move(content)](char* buffer, std::size_t size) {
+      const std::size_t count = content(buffer, size);
       read_ += count;
-      if (read_ > most_read) {
-        throw too_much(fmt::format("more than {} would have to be read", human_size(most_read)));
+      if (read_ > takers_.most_read) {
+        throw too_much(
+            fmt::format("more than {} would have to be read", human_size(takers_.most_read)));
       }
       return count;
-    });
+    };
   }
 
   /// Returns the excerpt of the target of a hard link.
@@ -167,7 +170,7 @@ private:
   }
 
   Nodes& lower_;
-  const TakeExcerpt& take_excerpt_;
+  const ExcerptTakers& takers_;
   std::string what_;
   std::size_t remembered_{0};
   std::uint64_t read_{0};
@@ -176,7 +179,7 @@ private:
 };
 
 Digest LayerTree::add(const Reader& layer, const std::string& what) {
-  Changes changes{nodes_, take_excerpt_, what};
+  Changes changes{nodes_, takers_, what};
   Digest plain = read_contents(layer, what, [&](const ArchiveEntry& entry, const Reader& content) {
     changes.take(entry, "", content);
   });
@@ -185,7 +188,7 @@ Digest LayerTree::add(const Reader& layer, const std::string& what) {
 }
 
 void LayerTree::add_into(const std::string& directory, const Reader& tar, const std::string& what) {
-  Changes changes{nodes_, take_excerpt_, what};
+  Changes changes{nodes_, takers_, what};
   const std::string inside = normal_path(directory);
   read_plain_contents(tar, what, [&](const ArchiveEntry& entry, const Reader& content) {
     changes.take(entry, inside.empty() ? "" : inside + "/", content);
@@ -266,10 +269,10 @@ std::vector<std::string> LayerTree::excerpts_below(const std::string& directory)
   return paths;
 }
 
-LayerTree read_layers(const Source& source, TakeExcerpt take) {
+LayerTree read_layers(const Source& source, TakeExcerpt take, TakeExcerpt take_besides) {
   const auto diff_ids = check_layers(source);
   const auto& layers = source.manifest.layers;
-  LayerTree tree{std::move(take)};
+  LayerTree tree{std::move(take), std::move(take_besides)};
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const bool repeated = i > 0 && layers[i - 1].digest == layers[i].digest;
     if (repeated && diff_ids[i - 1] == diff_ids[i]) {

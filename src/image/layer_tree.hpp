@@ -3,6 +3,7 @@
 #include "image/archive_reader.hpp"
 #include "image/source.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,14 +18,31 @@ namespace autopack::image {
 using TakeExcerpt =
     std::function<std::optional<std::string>(const ArchiveEntry& entry, const Reader& content)>;
 
+/// Limit of the bytes in one layer that excerpts may read. A file's size is only a number in a
+/// header, and its holes cost nothing to write.
+inline constexpr std::uint64_t most_read_in_layer{std::uint64_t{4} << 30U};
+
+/// Who takes excerpts; see LayerTree's constructor.
+struct ExcerptTakers {
+  TakeExcerpt take{};
+  TakeExcerpt besides{};
+  std::uint64_t most_read{most_read_in_layer};
+};
+
 /// The merged view of an image's layers. It keeps only the paths that show which programs an image
 /// has: executable files, symbolic links, and the marker files of pip and of virtual environments.
-/// It reads only tar headers, except for the contents that `take` reads.
+/// It reads only tar headers, except for the contents that `take` and `take_besides` read.
 class LayerTree {
 public:
   LayerTree() = default;
 
-  explicit LayerTree(TakeExcerpt take) : take_excerpt_{std::move(take)} {}
+  /// Asks `take_besides` (may be empty) about what `take` wants nothing of. It bounds its own
+  /// reading; `take` may read `most_read` bytes of each layer.
+  explicit LayerTree(TakeExcerpt take,
+                     TakeExcerpt take_besides = {},
+                     std::uint64_t most_read = most_read_in_layer)
+      : takers_{
+            .take = std::move(take), .besides = std::move(take_besides), .most_read = most_read} {}
 
   /// Adds a layer on top: a tar, optionally compressed with gzip or zstd, with its whiteouts. Reads
   /// `layer` to its end. Returns the digest of the uncompressed tar. Throws Error(environment)
@@ -63,12 +81,12 @@ private:
   static void erase_above(Nodes& nodes, const std::string& path);
   std::string resolve(const std::string& path, bool last) const;
 
-  TakeExcerpt take_excerpt_{};
+  ExcerptTakers takers_{};
   Nodes nodes_{};
 };
 
-/// Reads the layers of `source`, with excerpts if `take` is not empty. Throws Error(remote) if a
-/// layer does not match the configuration: an image on top of it could not run.
-LayerTree read_layers(const Source& source, TakeExcerpt take = {});
+/// Reads the layers of `source`, with the excerpts of LayerTree's constructor. Throws Error(remote)
+/// if a layer does not match the configuration: an image on top of it could not run.
+LayerTree read_layers(const Source& source, TakeExcerpt take = {}, TakeExcerpt take_besides = {});
 
 }  // namespace autopack::image
