@@ -13,7 +13,7 @@ autopack_engine_packages=(docker.io docker-registry curl "${autopack_base_packag
 # By which containers of podman find each other by name; aardvark-dns does it for newer ones.
 podman_dns=golang-github-containernetworking-plugin-dnsname
 autopack_test_packages=(
-  clang-format-14 shellcheck podman "$podman_dns" skopeo bubblewrap crun runc apache2-utils openssl iproute2 zsh fish man-db groff-base
+  clang-format-14 shellcheck podman "$podman_dns" skopeo bubblewrap crun runc apache2-utils uidmap slirp4netns openssl iproute2 zsh fish man-db groff-base
   squashfs-tools squashfs-tools-ng slurmctld slurmd slurm-client munge pre-commit git-lfs openssh-client openssh-server
   python3-build python3-packaging python3-setuptools python3-wheel python3-pip python3-jsonschema python3-yaml python3-pyte
   python3-google-auth qemu-user-static debian-archive-keyring

@@ -225,9 +225,10 @@ class Commands(WithApi):
 
 
 # Flags of other programs in the pages.
-OTHERS = {'--buildtype', '--bundle', '--case', '--container', '--container-image', '--cpus-per-task', '--find-links', '--mem', '--name', '--no-binary',
-          '--no-build-isolation', '--no-deps', '--no-install-recommends', '--no-requeue', '--nproc-per-node', '--prefix',
-          '--rate', '--real', '--rm', '--runtime', '--test-only', '--yes'}
+OTHERS = {'--buildtype', '--bundle', '--case', '--container', '--container-image', '--cpus-per-task', '--find-links',
+          '--insecure-ignore-tlog', '--mem', '--name', '--no-binary', '--no-build-isolation', '--no-deps',
+          '--no-install-recommends', '--no-requeue', '--nproc-per-node', '--prefix', '--rate', '--real', '--rm', '--runtime',
+          '--test-only', '--type', '--yes'}
 
 
 class Mentions(unittest.TestCase):

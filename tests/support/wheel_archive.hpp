@@ -26,7 +26,8 @@ struct ArchivedFile {
 inline std::string little_endian(std::uint64_t value, std::size_t count) {
   std::string bytes;
   for (std::size_t i = 0; i < count; ++i) {
-    bytes += static_cast<char>(value >> (8 * i) & 0xffU);
+    bytes += static_cast<char>(value & 0xffU);
+    value >>= 8U;
   }
   return bytes;
 }
