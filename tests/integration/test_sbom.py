@@ -227,7 +227,7 @@ class OfWheels(SbomCase):
 
 TINY = {'DEBIAN/control': 'Package: tiny-tool\nVersion: 1:2.0~rc1+b1\nArchitecture: all\nSource: tiny (1.9)\n'
                           'Maintainer: A <a@example.com>\nDescription: a test\n',
-        'usr/share/doc/tiny-tool/copyright': 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\n'
+        'usr/share/doc/tiny-tool/copyright': 'Format: https://example.org/copyright-format/1.0/\n\n'
                                              'Files: *\nCopyright: A\nLicense: GPL-2+ or Expat\n'}
 # The base image has its own repository of Debian packages, and a distribution that projects replace.
 BASE = '''FROM {executor}
