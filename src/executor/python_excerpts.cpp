@@ -3,6 +3,7 @@
 #include "base/contains.hpp"
 #include "base/text.hpp"
 #include "executor/program_text.hpp"
+#include "image/source.hpp"
 
 #include <fmt/format.h>
 
@@ -23,19 +24,6 @@ constexpr std::size_t largest_settings{std::size_t{64} << 10U};
 /// A distribution of 100,000 files has a list of 12 MB.
 constexpr std::size_t largest_list{std::size_t{32} << 20U};
 constexpr std::size_t largest_module{std::size_t{4} << 20U};
-
-std::string head_of(const Reader& content, std::size_t limit) {
-  std::string text;
-  std::array<char, 16384> buffer{};
-  while (text.size() < limit) {
-    const std::size_t count = content(buffer.data(), std::min(buffer.size(), limit - text.size()));
-    if (count == 0) {
-      break;
-    }
-    text.append(buffer.data(), count);
-  }
-  return text;
-}
 
 /// Calls `take` with each line of `text`, without line feed.
 template <class TakeLine>
@@ -156,16 +144,16 @@ std::optional<std::string> excerpt_of_metadata(std::string_view name,
   const bool wheel = directory.ends_with(".dist-info");
   const bool egg = directory.ends_with(".egg-info") || directory == "EGG-INFO";
   if ((wheel && name == "METADATA") || (egg && name == "PKG-INFO")) {
-    return name_and_version(head_of(content, largest_head));
+    return name_and_version(image::beginning_of(content, largest_head));
   }
   if (wheel && name == "RECORD") {
-    return recorded_paths(head_of(content, largest_list));
+    return recorded_paths(image::beginning_of(content, largest_list));
   }
   if (wheel && name == "INSTALLER") {
-    return std::string{trim(head_of(content, 100))};
+    return std::string{trim(image::beginning_of(content, 100))};
   }
   if (egg && name == "installed-files.txt") {
-    return head_of(content, largest_list);
+    return image::beginning_of(content, largest_list);
   }
   return std::nullopt;
 }
@@ -176,14 +164,14 @@ std::optional<std::string> excerpt_of_module(std::string_view name,
                                              std::string_view above,
                                              const Reader& content) {
   if (name.ends_with(".egg-info")) {
-    return name_and_version(head_of(content, largest_head));
+    return name_and_version(image::beginning_of(content, largest_head));
   }
   if (name.ends_with(".egg-link") || name.ends_with(".pth")) {
-    return head_of(content, largest_settings);
+    return image::beginning_of(content, largest_settings);
   }
   if ((name == "sysconfig.py" && directory.starts_with("python3")) ||
       (name == "__init__.py" && directory == "sysconfig" && above.starts_with("python3"))) {
-    return changed_schemes(head_of(content, largest_module));
+    return changed_schemes(image::beginning_of(content, largest_module));
   }
   const bool named = name == "_manylinux.py" || name == "sitecustomize.py" ||
                      name == "usercustomize.py" ||
@@ -221,10 +209,10 @@ std::optional<std::string> excerpt_for_python(const ArchiveEntry& entry, const R
     return is_below_packages(path) ? std::optional{std::string{}} : std::nullopt;
   }
   if (name == "pyvenv.cfg" || name == "pip.conf" || name == "os-release") {
-    return head_of(content, largest_settings);
+    return image::beginning_of(content, largest_settings);
   }
   if (path.ends_with("/pip/_internal/models/index.py")) {
-    return first_address(head_of(content, largest_head));
+    return first_address(image::beginning_of(content, largest_head));
   }
   auto excerpt = excerpt_of_metadata(name, directory, content);
   return excerpt ? excerpt : excerpt_of_module(name, directory, above, content);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -84,6 +85,19 @@ std::vector<Digest> check_layers(const Source& source) {
     }
   }
   return diff_ids;
+}
+
+std::string beginning_of(const Reader& reader, std::size_t limit) {
+  std::string bytes;
+  std::array<char, 65536> buffer{};
+  while (bytes.size() < limit) {
+    const std::size_t count = reader(buffer.data(), std::min(buffer.size(), limit - bytes.size()));
+    if (count == 0) {
+      break;
+    }
+    bytes.append(buffer.data(), count);
+  }
+  return bytes;
 }
 
 void read_all(const Reader& reader, const std::function<void(std::string_view)>& take) {

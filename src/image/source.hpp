@@ -36,6 +36,9 @@ std::vector<Digest> check_layers(const Source& source);
 
 Error broken_image(const Source& source, const std::string& why);
 
+/// Returns the next `limit` bytes of `reader`, or all if it has fewer.
+std::string beginning_of(const Reader& reader, std::size_t limit);
+
 /// Reads `reader` to its end.
 void read_all(const Reader& reader, const std::function<void(std::string_view bytes)>& take);
 

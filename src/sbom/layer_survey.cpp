@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "image/archive_reader.hpp"
+#include "image/source.hpp"
 #include "sbom/licence.hpp"
 #include "sbom/package_lists.hpp"
 
@@ -74,20 +75,6 @@ bool is_python_metadata(std::string_view path) {
   return name.ends_with(".egg-info") && is_packages_directory(directory);
 }
 
-/// Reads at most `limit` bytes.
-std::string text_of(const Reader& content, std::size_t limit) {
-  std::string text;
-  std::array<char, 65536> buffer{};
-  while (text.size() < limit) {
-    const std::size_t count = content(buffer.data(), std::min(buffer.size(), limit - text.size()));
-    if (count == 0) {
-      break;
-    }
-    text.append(buffer.data(), count);
-  }
-  return text;
-}
-
 std::size_t limit_of(SurveyedKind kind) {
   const bool is_database = kind == SurveyedKind::dpkg_status || kind == SurveyedKind::apk_installed;
   return is_database ? largest_database : largest_head;
@@ -146,7 +133,7 @@ private:
   }
 
   std::string read(SurveyedKind kind, const Reader& content) {
-    const auto text = text_of(content, limit_of(kind));
+    const auto text = image::beginning_of(content, limit_of(kind));
     read_ += text.size();
     if (read_ > most_read ||
         (kind == SurveyedKind::dpkg_status && text.size() == largest_database)) {

@@ -9,6 +9,7 @@
 #include "build/wheels/built_wheels.hpp"
 #include "build/wheels/byte_code.hpp"
 #include "build/wheels/chosen_file.hpp"
+#include "build/wheels/dependency_labels.hpp"
 #include "build/wheels/gpu_code.hpp"
 #include "build/wheels/index_failure.hpp"
 #include "build/wheels/installed_wheels.hpp"
@@ -276,50 +277,6 @@ namespace {
 
 using packaging::Packaging;
 
-/// What the labels of a dependency image say.
-struct LabelFacts {
-  std::size_t wheels{0};
-  std::vector<std::string> base_packages{};  ///< WheelLayers::base_packages
-  std::vector<std::string> compiled{};       ///< on the executor image
-};
-
-/// Returns the packages of `wheels` that were compiled on this executor image: an index accepts no
-/// wheels for any Linux.
-std::vector<std::string> compiled_here(const std::vector<wheel::ChosenWheel>& wheels) {
-  std::vector<std::string> names;
-  for (const auto& wheel : wheels) {
-    const auto name = python::WheelName::parse(wheel.file_name);
-    if (name && std::ranges::any_of(name->platforms, [](const auto& platform) {
-          return platform.starts_with("linux_");
-        })) {
-      names.push_back(wheel.name);
-    }
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-Configure configure_dependencies(const plan::Plan& plan,
-                                 LabelFacts facts,
-                                 std::optional<std::int64_t> resolved_at) {
-  return [key = plan.keys.value().dependencies, facts = std::move(facts), resolved_at,
-          with_byte_code = plan.compile_bytecode](image::Configuration& configuration) {
-    if (resolved_at) {
-      configuration.add_empty_history(std::string{image::chosen_versions_step}, resolved_at);
-    }
-    configuration.set_working_directory("/usr/app");
-    configuration.set_environment("HOME", "/home");
-    configuration.set_label(packaging::dependency_key_label, key);
-    if (!with_byte_code) {
-      configuration.set_label(packaging::wheels_label, std::to_string(facts.wheels));
-    }
-    configuration.set_label(packaging::base_packages_label, join(facts.base_packages, ","));
-    if (!facts.compiled.empty()) {
-      configuration.set_label(packaging::compiled_label, join(facts.compiled, ","));
-    }
-  };
-}
-
 /// Throws Error(remote) if `wheels`, those of a resolution, require a package that is not among
 /// them: uv read other metadata, which an index publishes beside a wheel.
 void check_published_metadata(const Services& services,
@@ -370,9 +327,9 @@ WheelImage install(Services& services,
   }
   std::erase_if(wheels, [&](const auto& wheel) { return layers.has(wheel.name); });
   const std::size_t count = wheels.size();
-  LabelFacts labels{.wheels = count,
-                    .base_packages = layers.base_packages(requirements.set->provided),
-                    .compiled = compiled_here(wheels)};
+  DependencyLabels labels{.wheels = count,
+                          .base_packages = layers.base_packages(requirements.set->provided),
+                          .compiled = compiled_here(wheels)};
   const auto fetch = [&, &where = files](const std::vector<wheel::ChosenWheel>& some) {
     std::vector<index::Download> downloads;
     for (const auto& wheel : some) {
