@@ -157,8 +157,7 @@ TEST_CASE("a Python distribution's licence is what it says with certainty") {
 }
 
 TEST_CASE("the licence of a Debian package covers all its files") {
-  const std::string head{
-      "Format: https://example.org/copyright-format/1.0/\n"};
+  const std::string head{"Format: https://example.org/copyright-format/1.0/\n"};
   const std::optional<std::string> none;
   CHECK(sbom::debian_licence(head +
                              "\nFiles: *\nLicense: GPL-2+\n text\n\nLicense: GPL-2+\n all\n") ==
